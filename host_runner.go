@@ -1,0 +1,23 @@
+//go:build remotebox_runner
+
+package remote
+
+import (
+	"context"
+	"errors"
+
+	"github.com/remote-box/remote/driver"
+)
+
+// A runner makes no sandboxes: inside one, functions are called in place.
+
+type noBackend struct{ driver.InRunner }
+
+func (noBackend) Name() string { return "none" }
+
+func defaultBackend() driver.Backend { return noBackend{} }
+
+// Runner implements driver.Program.
+func (p *program) Runner(context.Context, driver.Target) (string, error) {
+	return "", errors.ErrUnsupported
+}

@@ -1,0 +1,42 @@
+// Package callproc is the parent's side of a call's process: the host's where a sandbox is local,
+// a supervisor's elsewhere.
+package callproc
+
+// The environment variables by which a program learns that it is to act as a runner. They are
+// removed before a function runs.
+const (
+	// EnvMode names what the runner is to do, one of the modes below.
+	EnvMode = "REMOTE_BOX_RUNNER"
+	// EnvNonce is the nonce of the frames it reads and writes.
+	EnvNonce = "REMOTE_BOX_NONCE"
+	// EnvState is a directory for payloads and results.
+	EnvState = "REMOTE_BOX_STATE"
+	// EnvShared says that the host sees that directory too, so that large payloads stay in it.
+	EnvShared = "REMOTE_BOX_SHARED"
+	// EnvCall, EnvRequest and EnvInput are a call's id, its wire.Request as JSON, and its input
+	// in base64, for ModeOnce.
+	EnvCall    = "REMOTE_BOX_CALL_ID"
+	EnvRequest = "REMOTE_BOX_REQUEST"
+	EnvInput   = "REMOTE_BOX_INPUT"
+	// EnvReport is the file that ModeList writes.
+	EnvReport = "REMOTE_BOX_REPORT"
+)
+
+// The modes of a runner.
+const (
+	ModeCall   = "call"   // run one function: request on descriptor 3, result on 4
+	ModeServe  = "serve"  // supervise a sandbox: frames on stdin and stdout
+	ModeOnce   = "once"   // make one call that the environment describes, frames on stdout
+	ModeResult = "result" // send the result of an earlier ModeOnce again
+	ModeList   = "list"   // write the registered functions to a file
+)
+
+// Files of the state directory.
+const (
+	// OutDir holds results, under their call ids.
+	OutDir = "out"
+	// InDir holds inputs.
+	InDir = "in"
+	// ClaimDir holds an empty file for every call id that was accepted.
+	ClaimDir = "claims"
+)

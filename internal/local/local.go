@@ -1,0 +1,152 @@
+//go:build !remotebox_runner
+
+// Package local is the sandbox that needs nothing: a private directory and processes of this
+// host. Package backends/subprocess is its public face; the root package uses it by default.
+//
+// It keeps functions apart, not attackers: a function runs as the user that runs the program.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/rand"
+)
+
+// Name is the backend's name.
+const Name = "subprocess"
+
+// Config configures the sandboxes.
+type Config struct {
+	Dir        string            // working directory; a private one when empty
+	Env        map[string]string // added to the environment
+	InheritEnv bool              // pass on the whole environment of this program
+	Build      driver.Build
+}
+
+// Start makes a sandbox.
+func Start(ctx context.Context, c Config, spec driver.Spec) (driver.Sandbox, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	runner, err := spec.Program.Runner(ctx, c.target())
+	if err != nil {
+		return nil, err
+	}
+	base, err := baseDir()
+	if err != nil {
+		return nil, err
+	}
+	sweep(base)
+	s := &Sandbox{config: c, runner: runner, id: newID(), once: spec.Once}
+	s.dir = filepath.Join(base, s.id)
+	if err := os.Mkdir(s.dir, 0o700); err != nil {
+		return nil, err
+	}
+	if c.Dir == "" {
+		if err := os.Mkdir(s.workDir(), 0o700); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(s.dir))
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	return s, nil
+}
+
+// Attach finds a sandbox that another process, or this one, has started.
+func Attach(ctx context.Context, c Config, id string, spec driver.Spec) (driver.Sandbox, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	base, err := baseDir()
+	if err != nil {
+		return nil, err
+	}
+	// The id comes from a ref that anybody may have written.
+	if !validID(id) {
+		return nil, fmt.Errorf("%q is not the id of a %s sandbox", id, Name)
+	}
+	s := &Sandbox{config: c, id: id, dir: filepath.Join(base, id)}
+	if info, err := os.Lstat(s.dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%w: there is no directory %s", driver.ErrSandboxGone, s.dir)
+	}
+	if s.runner, err = spec.Program.Runner(ctx, c.target()); err != nil {
+		return nil, err
+	}
+	return s, s.Resume(ctx)
+}
+
+func (c *Config) target() driver.Target {
+	return driver.Target{OS: runtime.GOOS, Arch: runtime.GOARCH, Build: c.Build}
+}
+
+func (c *Config) check() error {
+	if runtime.GOOS == "windows" {
+		return errors.New("the subprocess backend does not run on Windows; give the function another one with remote.On, or run the program in WSL")
+	}
+	if c.Dir != "" {
+		if !filepath.IsAbs(c.Dir) {
+			return fmt.Errorf("subprocess.Backend.Dir: %q is not an absolute path", c.Dir)
+		}
+		if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
+			return fmt.Errorf("subprocess.Backend.Dir: %q is not a directory; make it first", c.Dir)
+		}
+	}
+	for name := range c.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return fmt.Errorf("subprocess.Backend.Env: %q is not the name of a variable", name)
+		}
+	}
+	return nil
+}
+
+// baseDir is the directory of all sandboxes of this user, made if needed. It must be nobody
+// else's: the directory for temporary files is everybody's.
+func baseDir() (string, error) {
+	base := filepath.Join(os.TempDir(), "remote-box-"+strconv.Itoa(os.Getuid()))
+	info, err := os.Lstat(base)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(base, 0o700); err != nil {
+			return "", fmt.Errorf("making a place for sandboxes: %w", err)
+		}
+		info, err = os.Lstat(base)
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ownedByUs(info) {
+		return "", fmt.Errorf("%s is not a directory of this user alone; remove it, or set TMPDIR to a directory of your own", base)
+	}
+	return base, nil
+}
+
+// newID names a sandbox after the process that owns it.
+func newID() string { return "p" + strconv.Itoa(os.Getpid()) + "x" + rand.Text(16) }
+
+func validID(id string) bool {
+	pid, rest, ok := strings.Cut(strings.TrimPrefix(id, "p"), "x")
+	_, err := strconv.ParseUint(pid, 10, 32)
+	return ok && err == nil && len(rest) == 16 && strings.Trim(rest, rand.Alphabet) == ""
+}
+
+// Files beside a sandbox's directories.
+const (
+	ownerFile  = "owner"  // pid of the process that attached last
+	pausedFile = "paused" // the sandbox waits to be resumed; its age counts
+)
+
+// Ages at which a sweep removes what nobody owns.
+const (
+	sweepEvery  = 10 * time.Minute
+	pausedLimit = 7 * 24 * time.Hour
+)

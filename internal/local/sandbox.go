@@ -1,0 +1,212 @@
+//go:build !remotebox_runner
+
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/proc"
+)
+
+// Sandbox is a directory and the processes that were started in it.
+type Sandbox struct {
+	config Config
+	runner string
+	id     string
+	dir    string
+	once   bool
+
+	mu     sync.Mutex
+	closed bool
+}
+
+var (
+	_ driver.Streamer = (*Sandbox)(nil)
+	_ driver.Local    = (*Sandbox)(nil)
+	_ driver.Pauser   = (*Sandbox)(nil)
+)
+
+// ID implements driver.Sandbox.
+func (s *Sandbox) ID() string { return s.id }
+
+// Streams implements driver.Streamer.
+func (s *Sandbox) Streams() {}
+
+// StateDir implements driver.Local.
+func (s *Sandbox) StateDir() string { return s.dir }
+
+func (s *Sandbox) workDir() string {
+	if s.config.Dir != "" {
+		return s.config.Dir
+	}
+	return filepath.Join(s.dir, "work")
+}
+
+// gone is the error for a sandbox whose directory is no longer there.
+func (s *Sandbox) gone() error {
+	if info, err := os.Stat(s.dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%w: its directory %s has been removed", driver.ErrSandboxGone, s.dir)
+	}
+	return nil
+}
+
+// command fills in what cmd leaves open.
+func (s *Sandbox) command(cmd *driver.Command) (path string, args []string, attr os.ProcAttr, err error) {
+	args = append([]string(nil), cmd.Args...)
+	path = args[0]
+	if path == driver.RunnerArg {
+		path = s.runner
+	} else if path, err = exec.LookPath(path); err != nil {
+		return "", nil, attr, err
+	}
+	dir := s.workDir()
+	if filepath.IsAbs(cmd.Dir) {
+		dir = cmd.Dir
+	} else if cmd.Dir != "" {
+		dir = filepath.Join(dir, cmd.Dir)
+	}
+	env := append(s.config.environ(s.id), "PWD="+dir)
+	return path, args, os.ProcAttr{Dir: dir, Env: append(env, cmd.Env...), Sys: proc.Group()}, nil
+}
+
+// Spawn implements driver.Local.
+func (s *Sandbox) Spawn(cmd *driver.Command, files []*os.File) (driver.Process, error) {
+	path, args, attr, err := s.command(cmd)
+	if err != nil {
+		return nil, err
+	}
+	attr.Files = files
+	p, err := os.StartProcess(path, args, &attr)
+	if err != nil {
+		if gone := s.gone(); gone != nil {
+			return nil, gone
+		}
+		return nil, err
+	}
+	return &process{p, s.id}, nil
+}
+
+// Exec implements driver.Sandbox.
+func (s *Sandbox) Exec(ctx context.Context, cmd *driver.Command) (driver.Status, error) {
+	path, args, attr, err := s.command(cmd)
+	if err != nil {
+		return driver.Status{}, err
+	}
+	c := exec.Cmd{
+		Path: path, Args: args, Dir: attr.Dir, Env: attr.Env, SysProcAttr: attr.Sys,
+		Stdin: cmd.Stdin, Stdout: cmd.Stdout, Stderr: cmd.Stderr,
+		WaitDelay: time.Second, // for what holds its output open in the background
+	}
+	if err := c.Start(); err != nil {
+		if gone := s.gone(); gone != nil {
+			return driver.Status{}, gone
+		}
+		return driver.Status{}, err
+	}
+	p := &process{c.Process, s.id}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case <-ended:
+		return proc.Status(c.ProcessState), nil
+	case <-ctx.Done():
+		kill, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		p.killTree(kill)
+		<-ended
+		return driver.Status{}, ctx.Err()
+	}
+}
+
+// Pause implements driver.Pauser. Processes have ended with the supervisor; what is left is files.
+func (s *Sandbox) Pause(context.Context) error {
+	if err := s.gone(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.dir, pausedFile), nil, 0o600)
+}
+
+// Resume implements driver.Pauser.
+func (s *Sandbox) Resume(context.Context) error {
+	if err := s.gone(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, ownerFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		return err
+	}
+	err := os.Remove(filepath.Join(s.dir, pausedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Close implements driver.Sandbox.
+func (s *Sandbox) Close(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	if !s.once {
+		// A supervisor ends what it started; this is for one that could not. The process of a
+		// single call has been waited for, and killed with all of its own if it failed.
+		proc.End(ctx, func() []int { return proc.Tagged(proc.Tag, s.id) }, 0)
+	}
+	if err := removeAll(s.dir); err != nil {
+		return fmt.Errorf("removing the sandbox's directory: %w", err)
+	}
+	s.closed = true
+	return nil
+}
+
+// removeAll also removes directories that a function has made unreadable.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if err == nil {
+		return nil
+	}
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() {
+			os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}
+
+// process is a process in the sandbox.
+type process struct {
+	p       *os.Process
+	sandbox string
+}
+
+// Wait implements driver.Process.
+func (p *process) Wait() (driver.Status, error) {
+	st, err := p.p.Wait()
+	if err != nil {
+		return driver.Status{Code: -1}, err
+	}
+	return proc.Status(st), nil
+}
+
+// Kill implements driver.Process.
+func (p *process) Kill(ctx context.Context) { p.killTree(ctx) }
+
+func (p *process) killTree(ctx context.Context) {
+	proc.SignalGroup(p.p.Pid, syscall.SIGKILL)
+	proc.End(ctx, func() []int {
+		return append(proc.Descendants(p.p.Pid), proc.Tagged(proc.Tag, p.sandbox)...)
+	}, 0)
+}

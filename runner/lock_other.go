@@ -1,0 +1,7 @@
+//go:build !unix
+
+package runner
+
+import "os"
+
+func lock(*os.File) {}

@@ -1,0 +1,49 @@
+package runner
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/remote-box/remote/internal/callproc"
+)
+
+// state is the directory in which a runner keeps what must outlive a connection: which call ids
+// were accepted, and results until the host has them.
+type state string
+
+// openState makes the directory; without the host's choice it is one of this user's own.
+func openState() (state, error) {
+	dir := take(callproc.EnvState)
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), ".remote-box-"+strconv.Itoa(os.Getuid()))
+	}
+	for _, sub := range []string{callproc.ClaimDir, callproc.InDir, callproc.OutDir} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			return "", err
+		}
+	}
+	return state(dir), nil
+}
+
+// claim accepts a call id. false means that it was accepted before: by this process, an earlier
+// one or another.
+func (s state) claim(id string) (ok bool, f *os.File, err error) {
+	f, err = os.OpenFile(s.claimFile(id), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil, nil
+	}
+	return err == nil, f, err
+}
+
+func (s state) claimFile(id string) string {
+	return filepath.Join(string(s), callproc.ClaimDir, id)
+}
+
+func (s state) inFile(id string) string {
+	return filepath.Join(string(s), callproc.InDir, id)
+}
+
+func (s state) outFile(id string) string { return callproc.OutFile(string(s), id) }

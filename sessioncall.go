@@ -1,0 +1,230 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/client"
+	"github.com/remote-box/remote/internal/registry"
+)
+
+// call makes a call in the session. image is what its sandbox was made from.
+func (s *Session) call(ctx context.Context, f *function, c *client.Call) (_ *client.Reply, image string, err error) {
+	ctx, stop := s.untilClosed(ctx)
+	defer stop()
+	defer func() {
+		if err != nil && context.Cause(ctx) == ErrSessionClosed {
+			err = ErrSessionClosed
+		}
+	}()
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-ctx.Done():
+		return nil, "", ctx.Err()
+	}
+	sb, conn, err := s.enter(ctx, f.Function)
+	if err != nil {
+		return nil, "", err
+	}
+	defer s.leave()
+	image = imageOf(sb)
+	var reply *client.Reply
+	if conn != nil {
+		reply, err = conn.Call(ctx, c)
+	} else {
+		reply, err = client.Once(ctx, sb, c)
+	}
+	if err != nil {
+		return reply, image, s.noteGone(err)
+	}
+	if reply.Response == nil && context.Cause(ctx) == ErrSessionClosed {
+		return reply, image, ErrSessionClosed
+	}
+	return reply, image, nil
+}
+
+// untilClosed returns a context that also ends when the session is closed.
+func (s *Session) untilClosed(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.closing, func() { cancel(ErrSessionClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// exclusively runs f while nothing else changes the session's state.
+func (s *Session) exclusively(ctx context.Context, f func(context.Context) error) error {
+	ctx, stop := s.untilClosed(ctx)
+	defer stop()
+	select {
+	case s.life <- struct{}{}:
+	case <-ctx.Done():
+		return s.orClosed(ctx, ctx.Err())
+	}
+	defer func() { <-s.life }()
+	if s.closing.Err() != nil {
+		return ErrSessionClosed
+	}
+	return s.orClosed(ctx, f(ctx))
+}
+
+// orClosed is err, or ErrSessionClosed if that is why it came.
+func (s *Session) orClosed(ctx context.Context, err error) error {
+	if err != nil && context.Cause(ctx) == ErrSessionClosed {
+		return ErrSessionClosed
+	}
+	return err
+}
+
+// enter gets the session ready for a call of f and counts the call as active.
+func (s *Session) enter(ctx context.Context, f *registry.Function) (sb driver.Sandbox, conn *client.Conn, err error) {
+	err = s.exclusively(ctx, func(ctx context.Context) error {
+		if err := s.ready(ctx, f); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.active++
+		sb, conn = s.sb, s.conn
+		return nil
+	})
+	return sb, conn, err
+}
+
+// leave counts a call as ended.
+func (s *Session) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active--
+	if s.active == 0 && s.idle != nil {
+		close(s.idle)
+		s.idle = nil
+	}
+}
+
+// waitIdle waits until no call is active. The caller holds life, so that none begins.
+func (s *Session) waitIdle(ctx context.Context) error {
+	s.mu.Lock()
+	if s.active == 0 {
+		s.mu.Unlock()
+		return nil
+	}
+	if s.idle == nil {
+		s.idle = make(chan struct{})
+	}
+	idle := s.idle
+	s.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Session) current() sessionState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+func (s *Session) set(state sessionState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = state
+}
+
+// sandbox makes the sandbox if there is none. f is the function that is about to be called, or nil.
+func (s *Session) sandbox(ctx context.Context, f *registry.Function) error {
+	if s.gone != nil {
+		return s.gone
+	}
+	if s.sb != nil {
+		return nil
+	}
+	p := programOf(f)
+	if p == nil {
+		return errNoFunctions
+	}
+	sb, err := s.backend.Start(ctx, driver.Spec{Program: p, Labels: labels(s.id)})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sb, s.state = sb, stateRunning
+	return nil
+}
+
+// ready makes the sandbox run, and connects to it where a stream can be kept. The caller holds
+// life.
+func (s *Session) ready(ctx context.Context, f *registry.Function) error {
+	if err := s.sandbox(ctx, f); err != nil {
+		return err
+	}
+	if s.current() == statePaused {
+		if p, ok := s.sb.(driver.Pauser); ok {
+			if err := p.Resume(ctx); err != nil {
+				return s.noteGone(fmt.Errorf("resuming the session: %w", err))
+			}
+		}
+		s.set(stateRunning)
+	}
+	streamer, ok := s.sb.(driver.Streamer)
+	if !ok || s.connected() {
+		return s.gone
+	}
+	conn, err := client.Dial(ctx, streamer)
+	if err != nil {
+		return s.noteGone(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn = conn
+	return nil
+}
+
+// connected reports whether there is a connection, dropping one that has ended.
+func (s *Session) connected() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		return false
+	}
+	select {
+	case <-s.conn.Done():
+		if err := s.conn.Err(); errors.Is(err, ErrSandboxGone) {
+			s.gone = err
+			return true
+		}
+		s.conn = nil
+		return false
+	default:
+		return true
+	}
+}
+
+// disconnect ends the connection, and with it the processes that the supervisor owns.
+func (s *Session) disconnect(ctx context.Context) {
+	s.mu.Lock()
+	conn := s.conn
+	s.conn = nil
+	s.mu.Unlock()
+	if conn != nil {
+		conn.Close(ctx)
+	}
+}
+
+// noteGone remembers an error that says that the sandbox is gone, and returns it.
+func (s *Session) noteGone(err error) error {
+	if errors.Is(err, ErrSandboxGone) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.gone = err
+	}
+	return err
+}
