@@ -48,6 +48,9 @@ func (f *function) call(ctx context.Context, in, out any) error {
 		Function: f.ID(), Fingerprint: f.Fingerprint, Trace: trace.From(ctx), Input: input,
 		Stdout: f.stdout, Stderr: f.stderr, MaxResult: f.maxResult,
 	}
+	if o, ok := ctx.Value(outputKey{}).(outputs); ok {
+		c.Stdout, c.Stderr = o.stdout, o.stderr
+	}
 	var reply *client.Reply
 	var image string
 	if s := sessionFrom(ctx); s != nil {
@@ -88,7 +91,10 @@ func (f *function) encode(in any) (client.Input, error) {
 }
 
 // on is the backend of calls without a session.
-func (f *function) on() driver.Backend {
+func (f *function) on(ctx context.Context) driver.Backend {
+	if b, ok := ctx.Value(backendKey{}).(driver.Backend); ok {
+		return b
+	}
 	if f.backend != nil {
 		return f.backend
 	}
@@ -97,7 +103,7 @@ func (f *function) on() driver.Backend {
 
 // callOnce makes a call in a sandbox of its own.
 func (f *function) callOnce(ctx context.Context, c *client.Call) (_ *client.Reply, image string, err error) {
-	sb, err := f.on().Start(ctx, driver.Spec{Program: &program{f.Function}, Labels: labels(""), Once: true})
+	sb, err := f.on(ctx).Start(ctx, driver.Spec{Program: &program{f.Function}, Labels: labels(""), Once: true})
 	if err != nil {
 		return nil, "", err
 	}
@@ -222,6 +228,8 @@ func (f *function) result(ctx context.Context, r *client.Reply, image string, ou
 		return &EncodeError{Function: f.ID(), Field: resp.Field, Reason: string(resp.Message), Ran: true}
 	case wire.Unknown, wire.Skew, wire.Incompatible:
 		return f.skew(image, string(resp.Message))
+	case wire.Gone:
+		return fmt.Errorf("%s: %w: %s", f.ID(), ErrSandboxGone, resp.Message)
 	case wire.Unrecorded:
 		return fmt.Errorf("%s: the sandbox could not start the call: %s", f.ID(), resp.Message)
 	case wire.NoSuchCall:

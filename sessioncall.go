@@ -8,6 +8,7 @@ import (
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/client"
 	"github.com/remote-box/remote/internal/registry"
+	"github.com/remote-box/remote/internal/wire"
 )
 
 // call makes a call in the session. image is what its sandbox was made from.
@@ -40,7 +41,9 @@ func (s *Session) call(ctx context.Context, f *function, c *client.Call) (_ *cli
 	if err != nil {
 		return reply, image, s.noteGone(err)
 	}
-	if reply.Response == nil && context.Cause(ctx) == ErrSessionClosed {
+	if resp := reply.Response; resp != nil && resp.Outcome == wire.Gone {
+		return reply, image, s.noteGone(fmt.Errorf("%w: %s", ErrSandboxGone, resp.Message))
+	} else if (resp == nil || resp.Outcome != wire.OK) && context.Cause(ctx) == ErrSessionClosed {
 		return reply, image, ErrSessionClosed
 	}
 	return reply, image, nil

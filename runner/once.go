@@ -38,7 +38,7 @@ func runOnce() int {
 	if err != nil || !ok {
 		outcome, message := wire.Duplicate, "this call was made before"
 		if err != nil {
-			outcome, message = wire.Unrecorded, err.Error()
+			outcome, message = unclaimed(err), err.Error()
 		}
 		report(w, st, id, &record{Response: &wire.Response{Version: wire.Version, Outcome: outcome, Message: wire.Text(message)}})
 		return 0

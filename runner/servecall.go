@@ -43,7 +43,7 @@ func (s *supervisor) begin(f *wire.Frame) {
 	ok, claim, err := s.state.claim(c.id)
 	switch {
 	case err != nil:
-		s.refuse(c.id, wire.Unrecorded, err.Error())
+		s.refuse(c.id, unclaimed(err), err.Error())
 		return
 	case !ok:
 		s.refuse(c.id, wire.Duplicate, "this call was made before")

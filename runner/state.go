@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/remote-box/remote/internal/callproc"
+	"github.com/remote-box/remote/internal/wire"
 )
 
 // state is the directory in which a runner keeps what must outlive a connection: which call ids
@@ -36,6 +37,14 @@ func (s state) claim(id string) (ok bool, f *os.File, err error) {
 		return false, nil, nil
 	}
 	return err == nil, f, err
+}
+
+// unclaimed is the outcome of a call that could not be claimed because of err.
+func unclaimed(err error) wire.Outcome {
+	if errors.Is(err, fs.ErrNotExist) {
+		return wire.Gone
+	}
+	return wire.Unrecorded
 }
 
 func (s state) claimFile(id string) string {

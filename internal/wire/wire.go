@@ -98,6 +98,7 @@ const (
 	Duplicate    Outcome = "duplicate"  // this call id was seen before; nothing ran now
 	NoSuchCall   Outcome = "lost"       // the answer to KindQuery for a call that never arrived
 	Unrecorded   Outcome = "unrecorded" // the runner could not accept the call; nothing ran
+	Gone         Outcome = "gone"       // the sandbox's files have been removed; nothing ran
 	Incompatible Outcome = "version"    // the protocol's versions differ; nothing ran
 )
 

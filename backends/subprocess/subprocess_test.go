@@ -1,0 +1,27 @@
+package subprocess_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/remote-box/remote/backends/backendtest"
+	"github.com/remote-box/remote/backends/subprocess"
+)
+
+func TestConformance(t *testing.T) {
+	t.Setenv("E2B_API_KEY", "a-key-that-stays-here")
+	backendtest.Run(t, func(testing.TB) backendtest.Config {
+		env := map[string]string{"SOME_VARIABLE": "some value\nin two lines"}
+		return backendtest.Config{
+			Backend: subprocess.Backend{Env: env, InheritEnv: true},
+			Env:     env,
+			Hidden:  []string{"a-key-that-stays-here"},
+			Remove: func(_ context.Context, id string) error {
+				return os.RemoveAll(filepath.Join(os.TempDir(), "remote-box-"+strconv.Itoa(os.Getuid()), id))
+			},
+		}
+	})
+}
