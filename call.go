@@ -192,9 +192,13 @@ func (f *function) failed(ctx context.Context, err error) error {
 		return &ProtocolError{Function: f.ID(), Reason: e.Reason, err: err}
 	}
 	if e, ok := errors.AsType[*callproc.TooLarge](err); ok {
-		return &ProtocolError{Function: f.ID(), Reason: e.Error() + "; see remote.MaxResult", err: err}
+		return f.tooLarge(e)
 	}
 	return fmt.Errorf("%s: %w", f.ID(), err)
+}
+
+func (f *function) tooLarge(e *callproc.TooLarge) error {
+	return &ProtocolError{Function: f.ID(), Reason: "its result is " + e.Error() + " bytes; raise it with remote.MaxResult", err: e}
 }
 
 func isLost(err error) bool {
@@ -254,6 +258,9 @@ func (f *function) noResponse(ctx context.Context, r *client.Reply) error {
 	}
 	if r.Late {
 		return fmt.Errorf("%s: %w", f.ID(), context.DeadlineExceeded)
+	}
+	if e, ok := errors.AsType[*callproc.TooLarge](r.Broken); ok {
+		return f.tooLarge(e)
 	}
 	if r.Broken != nil {
 		return &ProtocolError{Function: f.ID(), Reason: r.Broken.Error(), Raw: string(r.Raw), err: r.Broken}

@@ -48,6 +48,8 @@ func run(mode string) int {
 		return runOnce()
 	case callproc.ModeResult:
 		return runResult()
+	case callproc.ModeDrain:
+		return runDrain()
 	case callproc.ModeList:
 		return runList()
 	}

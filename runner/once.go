@@ -48,9 +48,11 @@ func runOnce() int {
 	proc.Subreaper()
 	c.Request.OutFile = st.outFile(id)
 	c.Stdout, c.Stderr = outputWriter{w, wire.KindStdout, id}, outputWriter{w, wire.KindStderr, id}
+	var left []*proc.Pump
 	result, err := callproc.Run(context.Background(), c, func(files []*os.File) (driver.Process, error) {
 		return spawn(id, nonce, files)
-	}, func(*proc.Pump) {})
+	}, func(p *proc.Pump) { left = append(left, p) })
+	leaveDraining(left)
 	if err != nil {
 		result = &callproc.Result{Response: &wire.Response{Version: wire.Version, Outcome: wire.Unrecorded, Message: wire.Text(err.Error())}}
 	}

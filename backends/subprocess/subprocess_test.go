@@ -19,9 +19,12 @@ func TestConformance(t *testing.T) {
 			Backend: subprocess.Backend{Env: env, InheritEnv: true},
 			Env:     env,
 			Hidden:  []string{"a-key-that-stays-here"},
-			Remove: func(_ context.Context, id string) error {
-				return os.RemoveAll(filepath.Join(os.TempDir(), "remote-box-"+strconv.Itoa(os.Getuid()), id))
-			},
+			Remove:  remove,
 		}
 	})
+}
+
+// remove destroys a sandbox as somebody else might.
+func remove(_ context.Context, id string) error {
+	return os.RemoveAll(filepath.Join(os.TempDir(), "remote-box-"+strconv.Itoa(os.Getuid()), id))
 }

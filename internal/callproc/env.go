@@ -28,6 +28,7 @@ const (
 	ModeServe  = "serve"  // supervise a sandbox: frames on stdin and stdout
 	ModeOnce   = "once"   // make one call that the environment describes, frames on stdout
 	ModeResult = "result" // send the result of an earlier ModeOnce again
+	ModeDrain  = "drain"  // read descriptors 3 and 4 until nobody can write to them
 	ModeList   = "list"   // write the registered functions to a file
 )
 

@@ -32,6 +32,16 @@ func (p *Pump) Drain() {
 	<-p.drained
 }
 
+// Open returns the pipe if somebody may still write into it, else nil. The pump goes on reading it.
+func (p *Pump) Open() *os.File {
+	select {
+	case <-p.done:
+		return nil
+	default:
+		return p.r
+	}
+}
+
 // Close ends the pump, whoever still holds the pipe.
 func (p *Pump) Close() {
 	p.r.Close()

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package imagehash
+
+const openFlags = 0

@@ -1,0 +1,14 @@
+package remote_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/remote-box/remote/runner"
+)
+
+// The test program is its own runner: its functions are declared in test files.
+func TestMain(m *testing.M) {
+	runner.Main()
+	os.Exit(m.Run())
+}
