@@ -156,7 +156,7 @@ func closeSandbox(ctx context.Context, sb driver.Sandbox) error {
 }
 
 func imageOf(sb driver.Sandbox) string {
-	if i, ok := sb.(driver.Image); ok {
+	if i, ok := sb.(driver.Imaged); ok {
 		return i.Image()
 	}
 	return ""

@@ -17,7 +17,13 @@ func (noBackend) Name() string { return "none" }
 
 func defaultBackend() driver.Backend { return noBackend{} }
 
-// Runner implements driver.Program.
+// The methods of driver.Program are for hosts.
+
+func (p *program) Name() string          { return p.f.Package }
+func (p *program) Root() (string, error) { return "", errors.ErrUnsupported }
+
+func (p *program) Locked(string, string) (string, bool, error) { return "", false, nil }
+
 func (p *program) Runner(context.Context, driver.Target) (string, error) {
 	return "", errors.ErrUnsupported
 }

@@ -47,8 +47,15 @@ type Spec struct {
 
 // Program is the program whose functions are called, as the backend sees it.
 type Program interface {
+	// Name names the program in lock files: its module, or "main:" and its main package.
+	Name() string
+	// Root is the directory of its sources. It is an error that says what to do if there is none,
+	// as on a host where a deployed program runs.
+	Root() (dir string, err error)
 	// Runner returns the path of a runner for t, building it first if that is needed.
 	Runner(ctx context.Context, t Target) (path string, err error)
+	// Locked returns the image that the program's lock names for a backend and an image prefix.
+	Locked(backend, prefix string) (image string, ok bool, err error)
 }
 
 // Target is the platform that a runner is built for and the choices of its build.
@@ -113,13 +120,6 @@ type Streamer interface {
 	Sandbox
 	// Streams is a marker.
 	Streams()
-}
-
-// Image is implemented by sandboxes that are made from an image.
-type Image interface {
-	Sandbox
-	// Image is the image's name.
-	Image() string
 }
 
 // PauseSemantics is what lasts when a sandbox is paused.

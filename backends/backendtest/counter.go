@@ -105,7 +105,7 @@ func (h hook) Close(ctx context.Context) error {
 }
 
 func (h hook) Image() string {
-	if i, ok := h.Sandbox.(driver.Image); ok {
+	if i, ok := h.Sandbox.(driver.Imaged); ok {
 		return i.Image()
 	}
 	return ""

@@ -5,10 +5,12 @@ package local
 import (
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/remote-box/remote/internal/proc"
+	"github.com/remote-box/remote/internal/registry"
 )
 
 // passedOn are the variables that a function sees of this program's environment, besides LC_*.
@@ -32,8 +34,18 @@ func (c *Config) environ(id string) []string {
 			env = append(env, v)
 		}
 	}
+	if raceDetector() {
+		// A program that is its own runner would else sleep a second at every process's end.
+		env = append(env, "GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		env = append(env, name+"="+c.Env[name])
 	}
 	return append(env, proc.Tag+"="+id)
+}
+
+// raceDetector reports whether this program is its own runner and was built with -race.
+func raceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && registry.SelfRunner() && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

@@ -41,6 +41,7 @@ var (
 	inSandbox  atomic.Bool
 	selfRunner atomic.Bool
 	memo       = map[string]*entry{}
+	lockedAs   = map[string]string{}
 )
 
 // Add registers f. A second function under the same identity is returned instead of being added.
@@ -125,4 +126,19 @@ func memoEntry(key string) *entry {
 		memo[key] = e
 	}
 	return e
+}
+
+// SetLocked records the image that a lock names under key.
+func SetLocked(key, image string) {
+	mu.Lock()
+	defer mu.Unlock()
+	lockedAs[key] = image
+}
+
+// Locked returns what SetLocked recorded.
+func Locked(key string) (image string, ok bool) {
+	mu.RLock()
+	defer mu.RUnlock()
+	image, ok = lockedAs[key]
+	return image, ok
 }

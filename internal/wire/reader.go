@@ -10,6 +10,9 @@ import (
 
 const prefix = "~rb1 "
 
+// maxLine is the longest frame behind its nonce: kind, call and body.
+var maxLine = base64.StdEncoding.EncodedLen(MaxBody) + 128
+
 // Frame is one frame that a Reader read.
 type Frame struct {
 	Kind Kind
@@ -26,21 +29,23 @@ func (f *Frame) Decode(v any) error {
 	return nil
 }
 
-// FrameError says that a line which carried the right nonce was not a frame: the other side is
-// broken, or is not what it claims to be.
+// FrameError says that what carried the right nonce was not a frame: the other side is broken, or
+// is not what it claims to be.
 type FrameError struct {
 	Reason string
 }
 
 func (e *FrameError) Error() string { return "protocol error: " + e.Reason }
 
-// Reader reads frames and passes every other byte on. It holds one frame in memory at most.
+// Reader reads frames and passes every other byte on as it comes. It holds one frame in memory at
+// most.
 type Reader struct {
 	r     *bufio.Reader
 	start []byte // what a frame of ours begins with
 	other io.Writer
 	body  []byte
-	first bool
+	first bool // no frame has been seen yet
+	held  bool // a newline waits to be passed on: it may be the one in front of the first frame
 }
 
 // NewReader returns a Reader of the frames in r that carry nonce. What is not a frame goes to
@@ -49,9 +54,8 @@ func NewReader(r io.Reader, nonce string, other io.Writer) *Reader {
 	if other == nil {
 		other = io.Discard
 	}
-	size := base64.StdEncoding.EncodedLen(MaxBody) + len(prefix) + len(nonce) + 128
 	return &Reader{
-		r:     bufio.NewReaderSize(r, min(size, 64<<10)),
+		r:     bufio.NewReaderSize(r, 64<<10),
 		start: []byte(prefix + nonce + " "),
 		other: other,
 		first: true,
@@ -61,49 +65,61 @@ func NewReader(r io.Reader, nonce string, other io.Writer) *Reader {
 // Next returns the next frame. At the stream's end it returns io.EOF, or io.ErrUnexpectedEOF if
 // that came inside a frame.
 func (r *Reader) Next() (Frame, error) {
+	want := 1
 	for {
-		head, err := r.r.Peek(len(r.start))
-		if bytes.Equal(head, r.start) {
-			r.first = false
+		// More than is needed is there, as a rule; less only at the end.
+		if _, err := r.r.Peek(want); err != nil && r.r.Buffered() < want {
+			rest, _ := r.r.Peek(r.r.Buffered())
+			r.pass(rest)
+			r.release()
+			return Frame{}, err
+		}
+		buf, _ := r.r.Peek(r.r.Buffered())
+		at := bytes.Index(buf, r.start)
+		if at == 0 {
+			r.first, r.held = false, false
 			return r.frame()
 		}
-		if len(head) == 0 {
-			if err == nil || err == io.EOF {
-				err = io.EOF
-			}
-			return Frame{}, err
+		if at < 0 {
+			at = len(buf) - r.begun(buf)
 		}
-		if err := r.passLine(); err != nil {
-			return Frame{}, err
-		}
+		r.pass(buf[:at])
+		r.r.Discard(at)
+		want = min(len(buf)-at+1, len(r.start))
 	}
 }
 
-// passLine passes on what is left of a line that is no frame, in pieces if it is long. The newline
-// in front of the first frame is the runner's, not the program's; it can't be told from one that
-// the program printed until the frame is seen, so that a line's newline is held back until then.
-func (r *Reader) passLine() error {
-	for {
-		piece, err := r.r.ReadSlice('\n')
-		if err == bufio.ErrBufferFull {
-			r.other.Write(piece)
-			continue
+// begun is how much at the end of buf may be the beginning of a frame.
+func (r *Reader) begun(buf []byte) int {
+	for n := min(len(buf), len(r.start)-1); n > 0; n-- {
+		if bytes.Equal(buf[len(buf)-n:], r.start[:n]) {
+			return n
 		}
-		if err == nil && r.first {
-			// Write what came before the newline now: Peek may block for long.
-			r.other.Write(piece[:len(piece)-1])
-			if head, _ := r.r.Peek(len(r.start)); !bytes.Equal(head, r.start) {
-				r.other.Write([]byte{'\n'})
-			}
-			return nil
-		}
-		if len(piece) > 0 {
-			r.other.Write(piece)
-		}
-		if err == io.EOF {
-			return nil // Next sees it again, with nothing before it
-		}
-		return err
+	}
+	return 0
+}
+
+// pass passes on what is no frame. The newline in front of the first frame is the runner's, not
+// the program's; it can't be told from one that the program printed until the frame is seen, so
+// that a newline is held back until then.
+func (r *Reader) pass(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	r.release()
+	if r.first && p[len(p)-1] == '\n' {
+		r.held = true
+		p = p[:len(p)-1]
+	}
+	if len(p) > 0 {
+		r.other.Write(p)
+	}
+}
+
+func (r *Reader) release() {
+	if r.held {
+		r.held = false
+		r.other.Write([]byte{'\n'})
 	}
 }
 
@@ -111,10 +127,9 @@ func (r *Reader) passLine() error {
 func (r *Reader) frame() (Frame, error) {
 	r.r.Discard(len(r.start))
 	r.body = r.body[:0]
-	limit := base64.StdEncoding.EncodedLen(MaxBody) + 128
 	for {
 		piece, err := r.r.ReadSlice('\n')
-		if len(r.body)+len(piece) > limit {
+		if len(r.body)+len(piece) > maxLine {
 			return Frame{}, &FrameError{Reason: "a frame larger than the protocol allows"}
 		}
 		r.body = append(r.body, piece...)
@@ -128,10 +143,10 @@ func (r *Reader) frame() (Frame, error) {
 			return Frame{}, err
 		}
 	}
-	return r.parse(bytes.TrimSuffix(bytes.TrimSuffix(r.body, []byte("\n")), []byte("\r")))
+	return parse(bytes.TrimSuffix(bytes.TrimSuffix(r.body, []byte("\n")), []byte("\r")))
 }
 
-func (r *Reader) parse(line []byte) (Frame, error) {
+func parse(line []byte) (Frame, error) {
 	kind, rest, ok := bytes.Cut(line, []byte(" "))
 	call, body, ok2 := bytes.Cut(rest, []byte(" "))
 	if !ok || !ok2 || len(kind) != 1 {
@@ -141,8 +156,12 @@ func (r *Reader) parse(line []byte) (Frame, error) {
 	if id != NoCall && !ValidID(id) {
 		return Frame{}, &FrameError{Reason: "a frame whose call id is malformed"}
 	}
+	// encoding/base64 skips carriage returns wherever they are.
+	if bytes.IndexByte(body, '\r') >= 0 {
+		return Frame{}, &FrameError{Reason: "a frame whose body is not base64"}
+	}
 	// Decoding in place: the decoded form is never longer.
-	n, err := base64.StdEncoding.Decode(body, body)
+	n, err := base64.StdEncoding.Strict().Decode(body, body)
 	if err != nil {
 		return Frame{}, &FrameError{Reason: "a frame whose body is not base64"}
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"unicode/utf8"
 )
@@ -24,10 +25,7 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 		if err := json.Unmarshal(data, &parts); err != nil {
 			return err
 		}
-		*t = ""
-		for _, p := range parts {
-			*t += Text(p)
-		}
+		*t = Text(bytes.Join(parts, nil))
 		return nil
 	}
 	return json.Unmarshal(data, (*string)(t))
@@ -38,9 +36,9 @@ func Cut(s string, limit int) Text {
 	if len(s) <= limit {
 		return Text(s)
 	}
-	head := s[:limit]
-	for len(head) > 0 && !utf8.RuneStart(s[len(head)]) {
-		head = head[:len(head)-1]
+	end := limit
+	for end > 0 && limit-end < utf8.UTFMax-1 && !utf8.RuneStart(s[end]) {
+		end--
 	}
-	return Text(head + "… (cut here)")
+	return Text(s[:end] + "… (cut here)")
 }

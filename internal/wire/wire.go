@@ -9,7 +9,10 @@
 // function prints can be taken for a frame. KIND is one letter, CALL a call id or "-", BASE64 the
 // frame's body in standard base64 with padding: JSON for the messages of this package, plain bytes
 // for the rest. A runner's first frame, its Hello, is preceded by a newline, which ends whatever
-// the program printed before its main function ran. Every line that is no frame is output.
+// the program printed before its main function ran. A frame may begin anywhere in a line, so that
+// text without a newline before it does no harm; it lasts until the line's end. All else is output.
+//
+// A change of these bytes needs a new Version: the files in testdata hold them fast.
 package wire
 
 import (
