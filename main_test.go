@@ -9,6 +9,9 @@ import (
 
 // The test program is its own runner: its functions are declared in test files.
 func TestMain(m *testing.M) {
+	if os.Getenv(bareVariable) != "" {
+		bare()
+	}
 	runner.Main()
 	os.Exit(m.Run())
 }

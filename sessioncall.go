@@ -143,8 +143,8 @@ func (s *Session) set(state sessionState) {
 
 // sandbox makes the sandbox if there is none. f is the function that is about to be called, or nil.
 func (s *Session) sandbox(ctx context.Context, f *registry.Function) error {
-	if s.gone != nil {
-		return s.gone
+	if err := s.whyGone(); err != nil {
+		return err
 	}
 	if s.sb != nil {
 		return nil
@@ -179,7 +179,7 @@ func (s *Session) ready(ctx context.Context, f *registry.Function) error {
 	}
 	streamer, ok := s.sb.(driver.Streamer)
 	if !ok || s.connected() {
-		return s.gone
+		return s.whyGone()
 	}
 	conn, err := client.Dial(ctx, streamer)
 	if err != nil {
@@ -220,6 +220,13 @@ func (s *Session) disconnect(ctx context.Context) {
 	if conn != nil {
 		conn.Close(ctx)
 	}
+}
+
+// whyGone is why the sandbox is gone, or nil.
+func (s *Session) whyGone() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gone
 }
 
 // noteGone remembers an error that says that the sandbox is gone, and returns it.

@@ -28,3 +28,17 @@ func TestConformance(t *testing.T) {
 func remove(_ context.Context, id string) error {
 	return os.RemoveAll(filepath.Join(os.TempDir(), "remote-box-"+strconv.Itoa(os.Getuid()), id))
 }
+
+// TestMany makes a thousand calls over a hundred sessions at once. Temporary files have a
+// directory of their own, so that nobody else's are counted.
+func TestMany(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	backendtest.RunMany(t, func(testing.TB) backendtest.Config {
+		return backendtest.Config{Backend: subprocess.Backend{}}
+	}, 100, 1000)
+	base := filepath.Join(os.TempDir(), "remote-box-"+strconv.Itoa(os.Getuid()))
+	left, err := filepath.Glob(filepath.Join(base, "p*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("directories of sandboxes are left: %v, %v", left, err)
+	}
+}

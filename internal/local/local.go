@@ -8,6 +8,7 @@ package local
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,10 +58,22 @@ func Start(ctx context.Context, c Config, spec driver.Spec) (driver.Sandbox, err
 			return nil, errors.Join(err, os.RemoveAll(s.dir))
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	if !spec.Once {
+		err = s.label(spec.Labels)
+	}
+	if err := errors.Join(err, ctx.Err()); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	return s, nil
+}
+
+// label writes down whose sandbox it is, for whoever finds the directory.
+func (s *Sandbox) label(labels map[string]string) error {
+	b, err := json.Marshal(labels)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.dir, "labels.json"), b, 0o600)
 }
 
 // Attach finds a sandbox that another process, or this one, has started.

@@ -1,0 +1,49 @@
+//go:build !remotebox_runner
+
+package remote
+
+import (
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// Name implements driver.Program.
+func (p *program) Name() string {
+	if p.f.Main {
+		return "main:" + p.f.Package
+	}
+	return moduleOf(p.f.Package)
+}
+
+// Root implements driver.Program.
+func (p *program) Root() (string, error) {
+	src, err := p.source()
+	if err != nil {
+		return "", &BuildError{What: p.f.Package, Err: err}
+	}
+	return src.Root, nil
+}
+
+// Locked implements driver.Program.
+func (p *program) Locked(backend, prefix string) (string, bool, error) {
+	return locked(p.Name(), backend, prefix)
+}
+
+// moduleOf is the path of the module that a package of this program belongs to.
+func moduleOf(pkg string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return pkg
+	}
+	best := ""
+	for _, m := range append(slices.Clone(info.Deps), &info.Main) {
+		if (pkg == m.Path || strings.HasPrefix(pkg, m.Path+"/")) && len(m.Path) > len(best) {
+			best = m.Path
+		}
+	}
+	if best == "" {
+		return pkg
+	}
+	return best
+}
