@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"strings"
+
 	"github.com/remote-box/remote/internal/registry"
 )
 
@@ -11,23 +13,23 @@ type program struct {
 }
 
 // programOf chooses the program for a session, which may see calls of any function: the main
-// package's if it registers functions, because it has all the others linked in, else that of f.
-// nil means that there is no function to choose by.
+// package's if it registers functions, because it has all the others linked in, else that of f,
+// else any. In a test the package under test may be a main package. nil means that there is no
+// function to choose by.
 func programOf(f *registry.Function) *program {
-	var first *registry.Function
 	for _, r := range registry.All() {
-		if r.Main {
+		switch {
+		case (r.Main || r.Package == registry.MainPath()) && !inTestFile(r):
 			return &program{r}
+		case f == nil || inTestFile(f) && !inTestFile(r):
+			f = r // no runner can be built that has functions of test files
 		}
-		if first == nil {
-			first = r
-		}
-	}
-	if f == nil {
-		f = first
 	}
 	if f == nil {
 		return nil
 	}
 	return &program{f}
 }
+
+// inTestFile reports whether f is declared in a file that only a test binary is built from.
+func inTestFile(f *registry.Function) bool { return strings.HasSuffix(f.File, "_test.go") }

@@ -4,7 +4,6 @@ package remote
 
 import (
 	"runtime/debug"
-	"slices"
 	"strings"
 )
 
@@ -30,14 +29,18 @@ func (p *program) Locked(backend, prefix string) (string, bool, error) {
 	return locked(p.Name(), backend, prefix)
 }
 
-// moduleOf is the path of the module that a package of this program belongs to.
+// moduleOf is the path of the module in which a runner with a package's functions is built: the
+// program's own, see source, or that of the package where the program knows of none.
 func moduleOf(pkg string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return pkg
 	}
+	if info.Main.Path != "" {
+		return info.Main.Path
+	}
 	best := ""
-	for _, m := range append(slices.Clone(info.Deps), &info.Main) {
+	for _, m := range info.Deps {
 		if (pkg == m.Path || strings.HasPrefix(pkg, m.Path+"/")) && len(m.Path) > len(best) {
 			best = m.Path
 		}

@@ -34,7 +34,6 @@ func Main() {
 		return
 	}
 	os.Unsetenv(callproc.EnvMode)
-	registry.EnterSandbox()
 	os.Exit(run(mode))
 }
 

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/remote-box/remote/driver"
 )
@@ -23,22 +24,22 @@ const Module = "github.com/remote-box/remote"
 // RunnerTag is the build tag of runners; host-only code is excluded by it.
 const RunnerTag = "remotebox_runner"
 
+// CommandLine is the import path of a package that is just files named to the go command.
+const CommandLine = "command-line-arguments"
+
 // Source says where a function comes from.
 type Source struct {
-	Root    string   // directory of the module (or of the files) that the program was built from
+	Root    string   // directory of the program's module, or of its files when Package is CommandLine
 	Package string   // import path of the declaring package
 	Dir     string   // its directory, or "" to have it looked up
 	Main    bool     // it was linked as the program's main package
 	Files   []string // the files named to the go command, when Package is CommandLine
-	Tags    []string // build tags of the host program
+	Tags    []string // build tags of the host program; nil if unknown, so that GOFLAGS decides
 }
-
-// CommandLine is the import path of a package that is just files named to the go command.
-const CommandLine = "command-line-arguments"
 
 // Runner is a built runner.
 type Runner struct {
-	Path   string // in the cache; never changes once it is there
+	Path   string // in the cache; its content never changes
 	Digest string // SHA-256 of the file, in hex
 }
 
@@ -61,25 +62,24 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Build builds the runner for src's functions on the given target, or finds it in the cache.
 func Build(ctx context.Context, src Source, t driver.Target) (*Runner, error) {
-	g, err := newGo(ctx, src, t)
-	if err != nil {
-		return nil, err
-	}
 	cache, err := openCache()
 	if err != nil {
 		return nil, err
 	}
-	work, err := os.MkdirTemp("", "remote-box-build-")
+	work, err := cache.workDir()
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(work)
-
-	p, err := plan(ctx, g, cache, work, src, t)
+	g, err := newGo(ctx, work, src, t)
 	if err != nil {
 		return nil, err
 	}
-	return p.build(ctx, g, cache, work)
+	p, err := plan(ctx, g, cache, src)
+	if err != nil {
+		return nil, err
+	}
+	return p.build(ctx, g, cache)
 }
 
 // planned is a build whose inputs are known.
@@ -91,7 +91,7 @@ type planned struct {
 
 // build compiles, and links unless exactly this has been linked before: the go command keeps
 // compiled packages but links a main package anew each time.
-func (p *planned) build(ctx context.Context, g *goCommand, cache *cache, work string) (*Runner, error) {
+func (p *planned) build(ctx context.Context, g *goCommand, cache *cache) (*Runner, error) {
 	key, err := p.linkKey(ctx, g)
 	if err != nil {
 		return nil, err
@@ -99,30 +99,33 @@ func (p *planned) build(ctx context.Context, g *goCommand, cache *cache, work st
 	if r, ok := cache.linked(key); ok {
 		return r, nil
 	}
-	out := filepath.Join(work, "runner")
-	args := append([]string{"build", "-o", out}, p.flags(g)...)
-	if _, err := g.run(ctx, p.what, append(args, p.args...)...); err != nil {
+	out := filepath.Join(g.work, "runner")
+	if err := p.link(ctx, g, out); err != nil {
 		return nil, err
 	}
 	return cache.add(key, out)
 }
 
-func (p *planned) flags(g *goCommand) []string {
-	return append([]string{"-overlay", p.overlay}, g.flags()...)
+func (p *planned) link(ctx context.Context, g *goCommand, out string) error {
+	_, err := g.run(ctx, p.what, slices.Concat([]string{"build", "-o", out}, g.flags(p.overlay), p.args)...)
+	return err
 }
 
-// linkKey identifies what the linker would be given: the build ids of all packages, which depend
-// on their content alone, and the flags.
+// linkInputs is what the linker is given for a package: its compiled form, whose id depends on its
+// content alone, and what is written into the binary about its module.
+const linkInputs = `{{.ImportPath}} {{.BuildID}} {{.DefaultGODEBUG}}{{with .Module}} {{.Path}} {{.Version}} {{.Sum}} {{.GoVersion}}{{with .Replace}} {{.Path}} {{.Version}} {{.Sum}}{{end}}{{end}}`
+
+// linkKey identifies what the linker would be given, and the flags.
 func (p *planned) linkKey(ctx context.Context, g *goCommand) (string, error) {
-	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.BuildID}}"}, p.flags(g)...)
-	ids, err := g.run(ctx, p.what, append(args, p.args...)...)
+	args := append([]string{"list", "-export", "-deps", "-f", linkInputs}, g.flags(p.overlay)...)
+	inputs, err := g.run(ctx, p.what, append(args, p.args...)...)
 	if err != nil {
 		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%q\n", g.version, g.flags())
-	fmt.Fprintf(h, "%s/%s cgo=%t\n", g.target.OS, g.target.Arch, g.target.Build.CGO)
-	h.Write(ids)
+	fmt.Fprintf(h, "%s\n%q\n", g.version, g.linkFlags())
+	fmt.Fprintf(h, "%s/%s cgo=%t %q\n", g.target.OS, g.target.Arch, g.target.Build.CGO, g.target.Build.Env)
+	h.Write(inputs)
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 

@@ -13,13 +13,26 @@ import (
 )
 
 // cache keeps runners under the digests of their content. Several processes may use it at once:
-// whatever is in it was renamed there whole, and is never changed.
+// whatever is in it was renamed there whole. An entry is read in full before it is used, which
+// costs milliseconds beside a build's hundreds: one that is damaged is built again.
 type cache struct {
 	dir string
 }
 
-// unusedFor is when a runner that nobody asked for is removed.
-const unusedFor = 14 * 24 * time.Hour
+// Parts of the cache.
+const (
+	runnersDir    = "runners"    // runners, by digest
+	linksDir      = "links"      // digests of runners, by what they were linked from
+	discoveredDir = "discovered" // what modules register
+	workDirs      = "work-"      // directories of builds under way
+)
+
+// unusedFor is when a runner that nobody asked for is removed, abandonedFor the same for the
+// working directory of a build that was killed.
+const (
+	unusedFor    = 14 * 24 * time.Hour
+	abandonedFor = 24 * time.Hour
+)
 
 // openCache opens the cache in REMOTE_BOX_CACHE or the user's cache directory.
 func openCache() (*cache, error) {
@@ -35,7 +48,7 @@ func openCache() (*cache, error) {
 		return nil, fmt.Errorf("REMOTE_BOX_CACHE: %q is not an absolute path", dir)
 	}
 	c := &cache{dir}
-	for _, sub := range []string{"runners", "links", "discovered"} {
+	for _, sub := range []string{runnersDir, linksDir, discoveredDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, fmt.Errorf("making the cache: %w; set REMOTE_BOX_CACHE to a directory that can be written to", err)
 		}
@@ -43,41 +56,58 @@ func openCache() (*cache, error) {
 	return c, nil
 }
 
-func (c *cache) runner(digest string) string { return filepath.Join(c.dir, "runners", digest) }
+// workDir makes a directory for one build. It is in the cache so that what was built can be
+// renamed into place: a runner that this process wrote itself could be busy when it is started,
+// because a child of another thread may still hold it open for writing.
+func (c *cache) workDir() (string, error) { return os.MkdirTemp(c.dir, workDirs) }
+
+func (c *cache) runner(digest string) string { return filepath.Join(c.dir, runnersDir, digest) }
 
 // linked finds the runner that was linked under key.
 func (c *cache) linked(key string) (*Runner, bool) {
-	link := filepath.Join(c.dir, "links", key)
+	link := filepath.Join(c.dir, linksDir, key)
 	b, err := os.ReadFile(link)
 	if err != nil {
 		return nil, false
 	}
 	digest := strings.TrimSpace(string(b))
 	r := &Runner{Path: c.runner(digest), Digest: digest}
-	info, err := os.Stat(r.Path)
-	if err != nil || info.Size() == 0 {
+	if is, err := fileDigest(r.Path); err != nil || is != digest {
 		return nil, false
 	}
-	if now := time.Now(); now.Sub(info.ModTime()) > 24*time.Hour {
-		os.Chtimes(r.Path, now, now)
-		os.Chtimes(link, now, now)
-	}
+	touch(r.Path)
+	touch(link)
 	return r, true
 }
 
-// add moves the binary at path into the cache.
+// Use notes that r is still used, so that it is kept, and reports whether it still exists: the
+// cache may have been cleared meanwhile.
+func (r *Runner) Use() bool { return touch(r.Path) }
+
+// touch makes a file's time of modification that of its last use, to the day.
+func touch(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	if now := time.Now(); now.Sub(info.ModTime()) > 24*time.Hour {
+		os.Chtimes(path, now, now)
+	}
+	return true
+}
+
+// add moves the binary at path into the cache. One of the same content is replaced: it may be
+// damaged, and who runs it keeps it.
 func (c *cache) add(key, path string) (*Runner, error) {
 	digest, err := fileDigest(path)
 	if err != nil {
 		return nil, err
 	}
 	r := &Runner{Path: c.runner(digest), Digest: digest}
-	if _, err := os.Stat(r.Path); err != nil {
-		if err := moveFile(path, r.Path); err != nil {
-			return nil, err
-		}
+	if err := errors.Join(os.Chmod(path, 0o500), os.Rename(path, r.Path)); err != nil {
+		return nil, err
 	}
-	if err := c.write(filepath.Join("links", key), []byte(digest)); err != nil {
+	if err := c.write(filepath.Join(linksDir, key), []byte(digest)); err != nil {
 		return nil, err
 	}
 	c.prune()
@@ -86,7 +116,7 @@ func (c *cache) add(key, path string) (*Runner, error) {
 
 // write writes a file of the cache so that nobody sees half of it.
 func (c *cache) write(name string, data []byte) error {
-	tmp, err := os.CreateTemp(c.dir, "tmp-")
+	tmp, err := os.CreateTemp(c.dir, workDirs)
 	if err != nil {
 		return err
 	}
@@ -98,9 +128,9 @@ func (c *cache) write(name string, data []byte) error {
 	return os.Rename(tmp.Name(), filepath.Join(c.dir, name))
 }
 
-// prune removes what was not used for long.
+// prune removes what was not used for long, and what killed builds left behind.
 func (c *cache) prune() {
-	for _, sub := range []string{"runners", "links", "discovered"} {
+	for _, sub := range []string{runnersDir, linksDir, discoveredDir} {
 		entries, _ := os.ReadDir(filepath.Join(c.dir, sub))
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > unusedFor {
@@ -108,23 +138,10 @@ func (c *cache) prune() {
 			}
 		}
 	}
-}
-
-// moveFile moves an executable, by copying where the directories are on different file systems.
-func moveFile(from, to string) error {
-	if err := os.Chmod(from, 0o500); err != nil {
-		return err
+	entries, _ := os.ReadDir(c.dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasPrefix(e.Name(), workDirs) && time.Since(info.ModTime()) > abandonedFor {
+			os.RemoveAll(filepath.Join(c.dir, e.Name()))
+		}
 	}
-	if os.Rename(from, to) == nil {
-		return nil
-	}
-	b, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	tmp := to + ".tmp" + strconv.Itoa(os.Getpid())
-	if err := os.WriteFile(tmp, b, 0o500); err != nil {
-		return err
-	}
-	return os.Rename(tmp, to)
 }

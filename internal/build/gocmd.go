@@ -22,104 +22,89 @@ import (
 // goCommand runs the go command in one directory with an environment that depends on the target
 // and on where modules come from, and on nothing else of the shell's.
 type goCommand struct {
-	dir     string
-	env     []string
-	tags    []string
-	keep    []string // -mod and -modfile of the user's GOFLAGS
-	target  driver.Target
-	version string
-	modules string // GOMODCACHE
-}
-
-// keptVariables are the go command's settings that say where modules and tools come from. What
-// decides the bytes of a binary is not among them.
-var keptVariables = []string{
-	"GOAUTH", "GOCACHE", "GOCACHEPROG", "GOINSECURE", "GOMODCACHE", "GONOPROXY", "GONOSUMDB",
-	"GOPATH", "GOPRIVATE", "GOPROXY", "GOROOT", "GOSUMDB", "GOTMPDIR", "GOTOOLCHAIN", "GOVCS", "GOWORK",
+	dir       string // the module's, or that of files named to the go command
+	work      string // for temporary files
+	settings  map[string]string
+	env       []string
+	tags      []string
+	modFlags  []string // -mod and -modfile
+	modInputs []string // files outside the module's directory that decide which packages there are
+	workspace *workspace
+	overlay   string // file for -overlay where nothing else is overlaid, or ""
+	target    driver.Target
+	version   string
 }
 
 // newGo reads the go command's settings as they hold in src's directory.
-func newGo(ctx context.Context, src Source, t driver.Target) (*goCommand, error) {
+func newGo(ctx context.Context, work string, src Source, t driver.Target) (*goCommand, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, &Error{Package: src.Package, Err: fmt.Errorf("%w: building a runner takes the Go toolchain; install it, or call runner.Main() first in the program's main function so that it can be its own runner", err)}
 	}
-	g := &goCommand{dir: src.Root, env: os.Environ(), target: t}
+	g := &goCommand{dir: src.Root, work: work, env: os.Environ(), target: t}
 	out, err := g.run(ctx, src.Package, "env", "-json")
 	if err != nil {
 		return nil, err
 	}
-	var env map[string]string
-	if err := json.Unmarshal(out, &env); err != nil {
+	if err := json.Unmarshal(out, &g.settings); err != nil {
 		return nil, &Error{Package: src.Package, Err: err}
 	}
-	g.version, g.modules = env["GOVERSION"], env["GOMODCACHE"]
-	g.tags = slices.Clone(src.Tags)
-	for _, f := range strings.Fields(env["GOFLAGS"]) {
-		name, value, _ := strings.Cut(strings.TrimLeft(f, "-"), "=")
-		switch name {
-		case "tags":
-			g.tags = append(g.tags, strings.Split(value, ",")...)
-		case "mod", "modfile":
-			g.keep = append(g.keep, "-"+name+"="+value)
+	g.version = g.settings["GOVERSION"]
+	if src.Package != CommandLine {
+		if g.moduleFile() == "" {
+			return nil, &Error{Package: src.Package, Err: fmt.Errorf("there is no go.mod in %s or above it", src.Root)}
 		}
+		g.dir = filepath.Dir(g.moduleFile())
 	}
-	g.tags = append(append(g.tags, t.Build.Tags...), RunnerTag)
+	flags := parseFlags(g.settings["GOFLAGS"])
+	tags := src.Tags
+	if tags == nil {
+		tags = splitTags(flags["tags"])
+	}
+	g.tags = slices.Concat(tags, t.Build.Tags, []string{RunnerTag})
 	slices.Sort(g.tags)
 	g.tags = slices.Compact(g.tags)
-	g.env = fixedEnvironment(env, t)
-	return g, nil
+	g.env = fixedEnvironment(g.settings, t)
+	return g, g.keepTree(flags["mod"], flags["modfile"])
 }
 
-// fixedEnvironment is the environment of a build: the kept settings, the target, and of the rest
-// only what programs need to run at all.
-func fixedEnvironment(goEnv map[string]string, t driver.Target) []string {
-	env := append(slices.Clone(t.Build.Env),
-		"GOENV=off", "GOFLAGS=-buildvcs=false", "GO111MODULE=on",
-		"GOOS="+t.OS, "GOARCH="+t.Arch, "GOEXPERIMENT=", "GOFIPS140=off", "GODEBUG=",
-	)
-	switch t.Arch {
-	case "amd64":
-		env = append(env, "GOAMD64=v1")
-	case "arm64":
-		env = append(env, "GOARM64=v8.0")
+// moduleFile is the go.mod of the module at g.dir, or "".
+func (g *goCommand) moduleFile() string {
+	if f := g.settings["GOMOD"]; f != os.DevNull {
+		return f
 	}
-	if t.Build.CGO {
-		env = append(env, "CGO_ENABLED=1")
-	} else {
-		env = append(env, "CGO_ENABLED=0")
-	}
-	for _, name := range keptVariables {
-		if v := goEnv[name]; v != "" {
-			env = append(env, name+"="+v)
-		}
-	}
-	if goEnv["GOWORK"] == "" {
-		env = append(env, "GOWORK=off")
-	}
-	for _, v := range os.Environ() {
-		name, _, _ := strings.Cut(v, "=")
-		switch name {
-		case "PATH", "HOME", "USER", "TMPDIR", "TMP", "TEMP", "SystemRoot", "LOCALAPPDATA", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-			"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
-			"SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_TERMINAL_PROMPT":
-			env = append(env, v)
-		}
-	}
-	return env
+	return ""
 }
 
-// flags are the flags of every build.
-func (g *goCommand) flags() []string {
-	return append([]string{
-		"-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-tags=" + strings.Join(g.tags, ","),
-	}, g.keep...)
+// linkFlags are the flags of every build that decide what is built.
+func (g *goCommand) linkFlags() []string {
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-tags=" + strings.Join(g.tags, ",")}
+}
+
+// flags are the flags of every build. overlay is a file for -overlay.
+func (g *goCommand) flags(overlay string) []string {
+	flags := slices.Concat(g.linkFlags(), g.modFlags)
+	if overlay != "" {
+		flags = append(flags, "-overlay", overlay)
+	}
+	return flags
 }
 
 // run runs the go command and returns its standard output. Its error is an *Error that holds what
 // the command said, or ctx's.
 func (g *goCommand) run(ctx context.Context, what string, args ...string) ([]byte, error) {
+	out, err := g.runIn(ctx, what, g.env, args...)
+	if err != nil && ctx.Err() == nil && g.workspace != nil {
+		// In a workspace the cause may be a checksum that could not be noted.
+		if found := g.workspace.findSums(ctx, g); found {
+			return g.runIn(ctx, what, g.env, args...)
+		}
+	}
+	return out, err
+}
+
+func (g *goCommand) runIn(ctx context.Context, what string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = g.dir, append(g.env, "PWD="+g.dir)
+	cmd.Dir, cmd.Env = g.dir, append(slices.Clone(env), "PWD="+g.dir)
 	cmd.SysProcAttr = proc.Group()
 	cmd.Cancel = func() error {
 		proc.SignalGroup(cmd.Process.Pid, 9)
@@ -136,10 +121,13 @@ func (g *goCommand) run(ctx context.Context, what string, args ...string) ([]byt
 		if _, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = errors.New("go " + args[0] + " failed")
 		}
-		return nil, &Error{Package: what, Log: tail(stderr.String(), 16<<10), Err: err}
+		return nil, &Error{Package: what, Log: tail(stderr.String(), logLimit), Err: err}
 	}
 	return stdout.Bytes(), nil
 }
+
+// logLimit is how much of a log an error keeps.
+const logLimit = 16 << 10
 
 // tail is the end of s, from the beginning of a line.
 func tail(s string, limit int) string {
@@ -156,6 +144,6 @@ func tail(s string, limit int) string {
 
 // inModuleCache reports whether dir belongs to a downloaded module.
 func (g *goCommand) inModuleCache(dir string) bool {
-	rel, err := filepath.Rel(g.modules, dir)
+	rel, err := filepath.Rel(g.settings["GOMODCACHE"], dir)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

@@ -3,7 +3,9 @@
 package build
 
 import (
+	"bytes"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -19,6 +21,7 @@ func renameMain(file string) (src []byte, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	src = bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")) // a byte order mark, which may only stand first
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, src, parser.SkipObjectResolution)
 	if f == nil {
@@ -29,7 +32,8 @@ func renameMain(file string) (src []byte, ok bool, err error) {
 		if !isFunc || fn.Recv != nil || fn.Name.Name != "main" {
 			continue
 		}
-		at := fset.Position(fn.Name.Pos()).Offset
+		// Not Position, which follows //line directives.
+		at := fset.File(fn.Name.Pos()).Offset(fn.Name.Pos())
 		renamed := slices.Concat(src[:at], []byte("remotebox_main"), src[at+len("main"):])
 		return renamed, true, nil
 	}
@@ -37,9 +41,9 @@ func renameMain(file string) (src []byte, ok bool, err error) {
 }
 
 // closure is the given files of a directory and those beside them that declare what they use: the
-// files that must have been named together for the program to be built, when only those that
-// register functions are known.
-func closure(files []string) ([]string, error) {
+// files that must have been named together for the program to be built, when only those are known
+// that left code in it.
+func closure(c *build.Context, files []string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, errNoSource
 	}
@@ -51,12 +55,16 @@ func closure(files []string) ([]string, error) {
 	decls := map[string][]string{} // name → files that declare it
 	uses := map[string][]string{}  // file → names
 	for _, file := range all {
-		if strings.HasSuffix(file, "_test.go") || !slices.Contains(files, file) && !matches(dir, filepath.Base(file)) {
+		named := slices.Contains(files, file)
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		if ok, err := c.MatchFile(dir, filepath.Base(file)); !named && (err != nil || !ok) {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if f == nil || f.Name.Name != "main" {
-			if slices.Contains(files, file) && err != nil {
+			if named && err != nil {
 				return nil, err
 			}
 			continue
@@ -69,30 +77,17 @@ func closure(files []string) ([]string, error) {
 		}
 	}
 	found := slices.Clone(files)
-	hasMain := false
+	if main := decls["main"]; len(main) == 1 && !slices.Contains(found, main[0]) {
+		found = append(found, main[0])
+	}
 	for i := 0; i < len(found); i++ {
-		hasMain = hasMain || slices.Contains(decls["main"], found[i])
 		for _, name := range uses[found[i]] {
-			for _, file := range decls[name] {
-				if !slices.Contains(found, file) && len(decls[name]) == 1 {
-					found = append(found, file)
-				}
+			// A name that two files declare was in one that is known already.
+			if in := decls[name]; len(in) == 1 && !slices.Contains(found, in[0]) {
+				found = append(found, in[0])
 			}
-		}
-		if i == len(found)-1 && !hasMain && len(decls["main"]) == 1 {
-			found = append(found, decls["main"][0])
-			hasMain = true
 		}
 	}
 	slices.Sort(found)
 	return slices.Compact(found), nil
-}
-
-// isGo reports whether a file name can matter to a build.
-func isGo(name string) bool {
-	switch filepath.Ext(name) {
-	case ".go", ".s", ".c", ".h", ".cc", ".cpp", ".mod", ".sum", ".work":
-		return true
-	}
-	return name == "modules.txt"
 }

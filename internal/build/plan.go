@@ -7,40 +7,36 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/build"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/remote-box/remote/driver"
 )
 
-// plan finds out what is to be built for src and writes the overlay into work.
-func plan(ctx context.Context, g *goCommand, cache *cache, work string, src Source, t driver.Target) (*planned, error) {
-	o := overlay{dir: work, Replace: map[string]string{}}
+// plan finds out what is to be built for src.
+func plan(ctx context.Context, g *goCommand, cache *cache, src Source) (*planned, error) {
 	if src.Package == CommandLine {
-		return planFiles(&o, src)
+		return planFiles(g, src)
 	}
 	if src.Main && src.Dir != "" {
-		return planMain(g, &o, src.Package, src.Dir, t)
+		return planMain(g, src.Package, src.Dir)
 	}
-	if d, ok := cache.discovered(g, src); ok && slices.Contains(d.Packages, src.Package) {
-		return planLibrary(&o, d, src)
+	if d, ok := cache.discovered(g); ok && slices.Contains(d.Packages, src.Package) {
+		return planLibrary(ctx, g, d, src)
 	}
 	pkg, err := findPackage(ctx, g, src)
 	if err != nil {
 		return nil, err
 	}
 	if pkg.Name == "main" {
-		return planMain(g, &o, pkg.ImportPath, pkg.Dir, t)
+		return planMain(g, pkg.ImportPath, pkg.Dir)
 	}
-	d, err := discovered(ctx, g, cache, o.dir, src)
+	d, err := discovered(ctx, g, cache, src)
 	if err != nil {
 		return nil, err
 	}
-	return planLibrary(&o, d, src)
+	return planLibrary(ctx, g, d, src)
 }
 
 // pkgInfo is what is needed of `go list -json`.
@@ -54,11 +50,11 @@ type pkgInfo struct {
 	Error      *struct{ Err string }
 }
 
-// findPackage finds the declaring package in the module at the root.
+// findPackage finds the declaring package among those that the program's module may import.
 func findPackage(ctx context.Context, g *goCommand, src Source) (*pkgInfo, error) {
-	out, err := g.run(ctx, src.Package, append([]string{"list", "-json=ImportPath,Name,Dir,Module"}, append(g.flags(), src.Package)...)...)
+	out, err := g.run(ctx, src.Package, slices.Concat([]string{"list", "-json=ImportPath,Name,Dir"}, g.flags(g.overlay), []string{src.Package})...)
 	if err != nil {
-		return nil, err
+		return nil, cgoHint(err, src, g)
 	}
 	p := new(pkgInfo)
 	if err := json.Unmarshal(out, p); err != nil {
@@ -67,11 +63,26 @@ func findPackage(ctx context.Context, g *goCommand, src Source) (*pkgInfo, error
 	return p, nil
 }
 
+// cgoHint explains the failure of a package whose files all need cgo.
+func cgoHint(err error, src Source, g *goCommand) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || g.target.Build.CGO || src.Dir == "" {
+		return err
+	}
+	c := g.buildContext()
+	if _, err := c.ImportDir(src.Dir, 0); err == nil {
+		return e
+	}
+	c.CgoEnabled = true
+	if p, err := c.ImportDir(src.Dir, 0); err != nil || len(p.CgoFiles) == 0 {
+		return e
+	}
+	return &Error{Package: e.Package, Log: e.Log, Err: fmt.Errorf("%w; the package needs cgo, which runners are built without unless the backend's Build says CGO: true", e.Err)}
+}
+
 // planMain builds a package main as it is, but for its main function.
-func planMain(g *goCommand, o *overlay, pkg, dir string, t driver.Target) (*planned, error) {
-	c := build.Default
-	c.GOOS, c.GOARCH, c.CgoEnabled, c.BuildTags = t.OS, t.Arch, t.Build.CGO, g.tags
-	p, err := c.ImportDir(dir, 0)
+func planMain(g *goCommand, pkg, dir string) (*planned, error) {
+	p, err := g.buildContext().ImportDir(dir, 0)
 	if err != nil {
 		return nil, &Error{Package: pkg, Err: err}
 	}
@@ -79,75 +90,44 @@ func planMain(g *goCommand, o *overlay, pkg, dir string, t driver.Target) (*plan
 	for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
 		files = append(files, filepath.Join(dir, name))
 	}
+	o := newOverlay(g)
 	if _, err := o.replaceMain(dir, files); err != nil {
 		return nil, &Error{Package: pkg, Err: err}
 	}
-	return o.write(pkg, pkg)
+	return o.plan(pkg, pkg)
 }
 
 // planFiles does the same for files that were named to the go command.
-func planFiles(o *overlay, src Source) (*planned, error) {
-	files, err := closure(src.Files)
+func planFiles(g *goCommand, src Source) (*planned, error) {
+	files, err := closure(g.buildContext(), src.Files)
 	if err != nil {
 		return nil, &Error{Package: CommandLine, Err: err}
 	}
+	what := strings.Join(src.Files, " ")
+	o := newOverlay(g)
 	added, err := o.replaceMain(filepath.Dir(files[0]), files)
 	if err != nil {
-		return nil, &Error{Package: strings.Join(src.Files, " "), Err: err}
+		return nil, &Error{Package: what, Err: err}
 	}
-	return o.write(strings.Join(src.Files, " "), append(files, added)...)
+	return o.plan(what, append(files, added)...)
 }
 
-// overlay is the go command's -overlay file: files that exist only for this build.
-type overlay struct {
-	dir     string
-	n       int
-	Replace map[string]string
-}
-
-// add puts a file at path.
-func (o *overlay) add(path string, content []byte) error {
-	o.n++
-	real := filepath.Join(o.dir, fmt.Sprintf("overlay%d.go", o.n))
-	o.Replace[path] = real
-	return os.WriteFile(real, content, 0o600)
-}
-
-// write writes the overlay file and returns the plan to build what it shows.
-func (o *overlay) write(what string, args ...string) (*planned, error) {
-	b, err := json.Marshal(o)
-	if err != nil {
+// planLibrary builds one runner for all packages of the module that register functions, however
+// few of them the calling program imports: the image is the same for everybody.
+func planLibrary(ctx context.Context, g *goCommand, found *discovery, src Source) (*planned, error) {
+	pkgs := found.Packages
+	if !slices.Contains(pkgs, src.Package) {
+		// It did register a function when the calling program was built.
+		if _, err := g.run(ctx, src.Package, slices.Concat([]string{"build"}, g.flags(g.overlay), []string{src.Package})...); err != nil {
+			return nil, cgoHint(err, src, g)
+		}
+		return nil, &Error{Package: src.Package, Err: errors.New("it registers no function in the module at " + found.ModuleDir + "; was it changed since this program was built?")}
+	}
+	o := newOverlay(g)
+	if err := o.importAll(found, pkgs); err != nil {
 		return nil, err
 	}
-	name := filepath.Join(o.dir, "overlay.json")
-	return &planned{what: what, overlay: name, args: args}, os.WriteFile(name, b, 0o600)
-}
-
-// names of what the overlay adds.
-const (
-	mainDir  = "remotebox_runner"
-	shimDir  = "remotebox_shim"
-	mainFile = "remotebox_runner_main.go"
-)
-
-// replaceMain renames the main function among files, which are in dir, and adds a file with
-// another, whose name it returns. The copy keeps every line where it was.
-func (o *overlay) replaceMain(dir string, files []string) (added string, err error) {
-	for _, file := range files {
-		src, ok, err := renameMain(file)
-		if err != nil {
-			return "", err
-		}
-		if !ok {
-			continue
-		}
-		if err := o.add(file, src); err != nil {
-			return "", err
-		}
-		added = filepath.Join(dir, mainFile)
-		return added, o.add(added, []byte("package main\n\nimport remotebox_runner \""+Module+"/runner\"\n\nfunc main() { remotebox_runner.Main() }\n"))
-	}
-	return "", fmt.Errorf("none of its files declares func main")
+	return o.plan(src.Package, "./"+mainDir)
 }
 
 // ModuleRoot finds the directory of the go.mod above dir.
@@ -164,14 +144,6 @@ func ModuleRoot(dir string) (string, error) {
 	}
 }
 
-// matches reports whether a file would be compiled into a command-line package here.
-func matches(dir, name string) bool {
-	ctx := build.Default
-	ctx.BuildTags = append(slices.Clone(ctx.BuildTags), RunnerTag)
-	ok, err := ctx.MatchFile(dir, name)
-	return err == nil && ok
-}
-
 // ModulePath is the path that the go.mod in root declares, or "".
 func ModulePath(root string) string {
 	b, err := os.ReadFile(filepath.Join(root, "go.mod"))
@@ -180,7 +152,7 @@ func ModulePath(root string) string {
 	}
 	for line := range strings.Lines(string(b)) {
 		if f := strings.Fields(line); len(f) >= 2 && f[0] == "module" {
-			return strings.Trim(f[1], `"`)
+			return strings.Trim(f[1], "\"`")
 		}
 	}
 	return ""

@@ -2,11 +2,13 @@
 // a supervisor's elsewhere.
 package callproc
 
+import "github.com/remote-box/remote/internal/registry"
+
 // The environment variables by which a program learns that it is to act as a runner. They are
 // removed before a function runs.
 const (
 	// EnvMode names what the runner is to do, one of the modes below.
-	EnvMode = "REMOTE_BOX_RUNNER"
+	EnvMode = registry.ModeVariable
 	// EnvNonce is the nonce of the frames it reads and writes.
 	EnvNonce = "REMOTE_BOX_NONCE"
 	// EnvState is a directory for payloads and results.

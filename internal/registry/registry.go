@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -38,7 +39,6 @@ func (f *Function) Pos() string { return fmt.Sprintf("%s:%d", f.File, f.Line) }
 var (
 	mu         sync.RWMutex
 	functions  = map[string]*Function{}
-	inSandbox  atomic.Bool
 	selfRunner atomic.Bool
 	memo       = map[string]*entry{}
 	lockedAs   = map[string]string{}
@@ -75,11 +75,15 @@ func All() []*Function {
 	return all
 }
 
-// EnterSandbox records that this process runs inside a sandbox; it can't be undone.
-func EnterSandbox() { inSandbox.Store(true) }
+// startedAsRunner is whether this process was started as a runner: known before any package that
+// registers functions is initialised, so that calls which it makes then run in place as well.
+var startedAsRunner = os.Getenv(ModeVariable) != ""
+
+// ModeVariable is the environment variable by which a process is told to act as a runner.
+const ModeVariable = "REMOTE_BOX_RUNNER"
 
 // InSandbox reports whether this process runs inside a sandbox.
-func InSandbox() bool { return inSandbox.Load() }
+func InSandbox() bool { return RunnerBuild || startedAsRunner }
 
 // MarkSelfRunner records that the program called runner.Main, so that it may be started again as
 // its own runner.
