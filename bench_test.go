@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -25,7 +26,7 @@ func bare() {
 	if err := json.Unmarshal(in, &v); err != nil {
 		panic(err)
 	}
-	out, err := greet(nil, v)
+	out, err := greet(context.Background(), v)
 	if err != nil {
 		panic(err)
 	}

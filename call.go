@@ -123,8 +123,17 @@ func (f *function) callOnce(ctx context.Context, c *client.Call) (_ *client.Repl
 		if err != nil {
 			return nil, image, err
 		}
-		defer conn.Close(context.WithoutCancel(ctx))
+		defer func() { conn.Close(context.WithoutCancel(ctx)) }()
 		r, err := conn.Call(ctx, c)
+		if err != nil {
+			r, err = conn.Recover(ctx, c, err, func(ctx context.Context, _ *client.Conn) (*client.Conn, error) {
+				again, err := client.Dial(ctx, sb)
+				if err == nil {
+					conn = again
+				}
+				return again, err
+			})
+		}
 		return r, image, err
 	}
 	r, err := client.Once(ctx, sb, c)

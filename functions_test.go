@@ -52,8 +52,6 @@ var (
 	literal     = remote.New(func(_ context.Context, n int) (int, error) { return n * n, nil }, remote.Name("square"))
 	fromHelper  = newTool(shout)
 
-	fails = remote.New(func(_ context.Context, text string) (int, error) { return 0, errors.New(text) }, remote.Name("fails"))
-
 	// half fails for odd numbers.
 	half = remote.New(func(_ context.Context, n int) (int, error) {
 		if n%2 != 0 {
@@ -102,7 +100,8 @@ var wrapped = remote.New(func(_ context.Context, n int) (int64, error) { return 
 				}
 				return out.(int64) * 10, nil
 			}
-		}))
+		},
+	))
 
 // caught runs f while packages initialise and returns what it panicked with.
 func caught(f func()) (text string) {

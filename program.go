@@ -17,13 +17,21 @@ type program struct {
 // else any. In a test the package under test may be a main package. nil means that there is no
 // function to choose by.
 func programOf(f *registry.Function) *program {
-	for _, r := range registry.All() {
+	if f != nil && inTestFile(f) {
+		return &program{f} // whose error says what to do
+	}
+	all := registry.All()
+	for _, r := range all {
 		switch {
-		case (r.Main || r.Package == registry.MainPath()) && !inTestFile(r):
+		case inTestFile(r):
+		case r.Main || r.Package == registry.MainPath():
 			return &program{r}
-		case f == nil || inTestFile(f) && !inTestFile(r):
-			f = r // no runner can be built that has functions of test files
+		case f == nil:
+			f = r
 		}
+	}
+	if f == nil && len(all) > 0 {
+		f = all[0]
 	}
 	if f == nil {
 		return nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/build"
@@ -17,17 +16,17 @@ import (
 // Runner implements driver.Program. Runners are built once in a process: edits after the first
 // call count from the next start on.
 func (p *program) Runner(ctx context.Context, t driver.Target) (string, error) {
-	if registry.SelfRunner() && t.OS == runtime.GOOS && t.Arch == runtime.GOARCH {
+	if registry.SelfRunner() && t.Host {
 		return os.Executable()
 	}
-	src, err := p.source()
+	src, err := p.source(ctx)
 	if err != nil {
-		return "", &BuildError{What: p.f.Package, Err: err}
+		return "", err
 	}
-	make := func(ctx context.Context) (*build.Runner, error) { return build.Build(ctx, src, t) }
-	r, err := registry.Once(ctx, fmt.Sprintf("runner %+v %+v", src, t), make)
+	makeRunner := func(ctx context.Context) (*build.Runner, error) { return build.Build(ctx, src, t) }
+	r, err := registry.Once(ctx, fmt.Sprintf("runner %+v %+v", src, t), makeRunner)
 	if err == nil && !r.Use() {
-		r, err = make(ctx) // the cache was cleared meanwhile
+		r, err = makeRunner(ctx) // the cache was cleared meanwhile
 	}
 	if err != nil {
 		return "", buildError(err)

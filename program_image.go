@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"context"
 	"runtime/debug"
 	"strings"
 )
@@ -17,11 +18,8 @@ func (p *program) Name() string {
 
 // Root implements driver.Program.
 func (p *program) Root() (string, error) {
-	src, err := p.source()
-	if err != nil {
-		return "", &BuildError{What: p.f.Package, Err: err}
-	}
-	return src.Root, nil
+	src, err := p.source(context.Background())
+	return src.Root, err
 }
 
 // Locked implements driver.Program.

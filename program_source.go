@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,9 +19,19 @@ import (
 // remedies is what to do when the sources are not where they should be.
 const remedies = "set remote.Root to the module's directory, or call runner.Main() first in the program's main function so that the program can be its own runner"
 
-// source finds the sources that the program was compiled from. The working directory never counts.
-func (p *program) source() (build.Source, error) {
-	f := p.f
+// source finds the sources that the program was compiled from, once in a process: it looks at
+// files, stacks and the program itself. The working directory never counts.
+func (p *program) source(ctx context.Context) (build.Source, error) {
+	return registry.Once(ctx, "source "+p.f.ID(), func(context.Context) (build.Source, error) {
+		src, err := findSource(p.f)
+		if err != nil {
+			return src, &BuildError{What: p.f.Package, Err: err}
+		}
+		return src, nil
+	})
+}
+
+func findSource(f *registry.Function) (build.Source, error) {
 	src := build.Source{Package: f.Package, Main: f.Main, Tags: hostTags()}
 	switch {
 	case inTestFile(f):
@@ -72,7 +83,10 @@ func commandLineFiles(f *registry.Function, dir string) []string {
 	files := []string{filepath.Join(dir, filepath.Base(f.File))}
 	if exe, err := os.Executable(); err == nil {
 		for _, name := range build.FilesBeside(exe, f.File) {
-			files = append(files, filepath.Join(dir, name))
+			// Without paths, what cgo and the go command generate seems to lie beside it too.
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				files = append(files, filepath.Join(dir, name))
+			}
 		}
 	}
 	for _, r := range registry.All() {

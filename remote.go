@@ -53,7 +53,24 @@ func New[In, Out any](fn func(context.Context, In) (Out, error), opts ...Option)
 	if other, ok := registry.Add(r); !ok {
 		panic(fmt.Sprintf("remote.New: %s is registered twice, at\n\t%s\nand at\n\t%s\nGive one of them a name of its own with remote.Name.", r.ID(), other.Pos(), r.Pos()))
 	}
-	return &Remote[In, Out]{fn: fn, f: &function{Function: r, settings: s}}
+	f := &Remote[In, Out]{fn: fn, f: &function{Function: r, settings: s}}
+	if !registry.RunnerBuild {
+		r.Call, r.ServeHost = f.callJSON, serveHost
+	}
+	return f
+}
+
+// callJSON is Call with JSON at both ends.
+func (r *Remote[In, Out]) callJSON(ctx context.Context, input []byte) ([]byte, error) {
+	var in In
+	if err := codec.Unmarshal(input, &in); err != nil {
+		return nil, fmt.Errorf("%s: the input is no %s: %w", r.f.ID(), r.f.In, err)
+	}
+	out, err := r.Call(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return codec.Marshal(out)
 }
 
 // checkDeclaration panics for what can't be registered.

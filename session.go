@@ -22,6 +22,7 @@ type Session struct {
 	id      string
 	slots   chan struct{} // one for each call that may run at once
 	life    chan struct{} // held by whoever starts, pauses, resumes or closes
+	dialing chan struct{} // held by whoever connects to the supervisor
 	closing context.Context
 	close   context.CancelCauseFunc
 
@@ -73,6 +74,7 @@ func NewSession(b Backend, opts ...SessionOption) *Session {
 		id:      rand.Text(16),
 		slots:   make(chan struct{}, settings.concurrency),
 		life:    make(chan struct{}, 1),
+		dialing: make(chan struct{}, 1),
 	}
 	s.closing, s.close = context.WithCancelCause(context.Background())
 	return s
@@ -168,7 +170,7 @@ func (s *Session) Pause(ctx context.Context) (SessionRef, error) {
 		if err := s.waitIdle(ctx); err != nil {
 			return err
 		}
-		s.disconnect(ctx)
+		s.detach(ctx)
 		if p, ok := s.sb.(driver.Pauser); ok {
 			if err := p.Pause(ctx); err != nil {
 				return s.noteGone(fmt.Errorf("pausing the session: %w", err))

@@ -34,7 +34,9 @@ func (s *Session) call(ctx context.Context, f *function, c *client.Call) (_ *cli
 	image = imageOf(sb)
 	var reply *client.Reply
 	if conn != nil {
-		reply, err = conn.Call(ctx, c)
+		if reply, err = conn.Call(ctx, c); err != nil {
+			reply, err = conn.Recover(ctx, c, err, s.redial)
+		}
 	} else {
 		reply, err = client.Once(ctx, sb, c)
 	}
@@ -178,17 +180,45 @@ func (s *Session) ready(ctx context.Context, f *registry.Function) error {
 		s.set(stateRunning)
 	}
 	streamer, ok := s.sb.(driver.Streamer)
-	if !ok || s.connected() {
+	if !ok {
 		return s.whyGone()
 	}
-	conn, err := client.Dial(ctx, streamer)
+	_, err := s.connect(ctx, streamer)
+	return err
+}
+
+// connect returns the connection to the sandbox's supervisor, making one if there is none.
+func (s *Session) connect(ctx context.Context, sb driver.Streamer) (*client.Conn, error) {
+	select {
+	case s.dialing <- struct{}{}:
+		defer func() { <-s.dialing }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if s.connected() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.conn, s.gone
+	}
+	conn, err := client.Dial(ctx, sb)
 	if err != nil {
-		return s.noteGone(err)
+		return nil, s.noteGone(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conn = conn
-	return nil
+	return conn, nil
+}
+
+// redial returns a connection other than broken. It is for calls under way, which keep the session
+// from being paused or closed.
+func (s *Session) redial(ctx context.Context, broken *client.Conn) (*client.Conn, error) {
+	select {
+	case <-broken.Done():
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return s.connect(ctx, s.sb.(driver.Streamer))
 }
 
 // connected reports whether there is a connection, dropping one that has ended.
@@ -209,6 +239,22 @@ func (s *Session) connected() bool {
 	default:
 		return true
 	}
+}
+
+// detach ends the connection before a pause. A supervisor that outlives it goes on, if the pause
+// keeps processes.
+func (s *Session) detach(ctx context.Context) {
+	s.mu.Lock()
+	conn := s.conn
+	s.mu.Unlock()
+	if conn == nil || !conn.Resident() || s.PauseSemantics() != PauseSuspend {
+		s.disconnect(ctx)
+		return
+	}
+	conn.Detach()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn = nil
 }
 
 // disconnect ends the connection, and with it the processes that the supervisor owns.

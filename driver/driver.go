@@ -62,6 +62,9 @@ type Program interface {
 type Target struct {
 	OS, Arch string
 	Build    Build
+	// Host says that the runner is a process of this very host: a program that called runner.Main
+	// then serves as its own runner.
+	Host bool
 }
 
 // Build chooses how a runner is compiled. The zero value is a static binary without cgo.

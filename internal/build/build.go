@@ -111,13 +111,11 @@ func (p *planned) link(ctx context.Context, g *goCommand, out string) error {
 	return err
 }
 
-// linkInputs is what the linker is given for a package: its compiled form, whose id depends on its
-// content alone, and what is written into the binary about its module.
-const linkInputs = `{{.ImportPath}} {{.BuildID}} {{.DefaultGODEBUG}}{{with .Module}} {{.Path}} {{.Version}} {{.Sum}} {{.GoVersion}}{{with .Replace}} {{.Path}} {{.Version}} {{.Sum}}{{end}}{{end}}`
-
-// linkKey identifies what the linker would be given, and the flags.
+// linkKey identifies what the linker would be given: the build ids of all packages, which depend
+// on their content alone, that of the main package also on what is recorded of modules; and the
+// flags.
 func (p *planned) linkKey(ctx context.Context, g *goCommand) (string, error) {
-	args := append([]string{"list", "-export", "-deps", "-f", linkInputs}, g.flags(p.overlay)...)
+	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.BuildID}}"}, g.flags(p.overlay)...)
 	inputs, err := g.run(ctx, p.what, append(args, p.args...)...)
 	if err != nil {
 		return "", err

@@ -39,7 +39,7 @@ func discovered(ctx context.Context, g *goCommand, c *cache, src Source) (*disco
 		return nil, err
 	}
 	if after, err := treeState(g.dir, nil, g.modInputs); err == nil && after == before {
-		c.keepDiscovered(g, d)
+		c.keepDiscovered(g, src, d)
 	}
 	return d, nil
 }
@@ -47,7 +47,11 @@ func discovered(ctx context.Context, g *goCommand, c *cache, src Source) (*disco
 // discover lists the module's packages that reach the root package, builds a program of them and
 // asks it which of them register functions.
 func discover(ctx context.Context, g *goCommand, src Source) (*discovery, error) {
-	all, err := g.list(ctx, src.Package, "./...")
+	patterns := []string{"./..."}
+	if extra := g.extra(src.Package); extra != "" {
+		patterns = append(patterns, extra)
+	}
+	all, err := g.list(ctx, src.Package, patterns...)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +103,18 @@ func discover(ctx context.Context, g *goCommand, src Source) (*discovery, error)
 	slices.Sort(d.Packages)
 	d.Packages = slices.Compact(d.Packages)
 	return d, nil
+}
+
+// extra is pkg if it is in a directory that ./... leaves out: a runner for such a package holds it as
+// well, and nobody else's does.
+func (g *goCommand) extra(pkg string) string {
+	rel, _ := relative(ModulePath(g.dir), pkg)
+	for _, part := range strings.Split(rel, "/") {
+		if part == "testdata" || strings.HasPrefix(part, "_") || strings.HasPrefix(part, ".") {
+			return pkg
+		}
+	}
+	return ""
 }
 
 // list lists packages and their dependencies, also those that have errors.

@@ -30,7 +30,8 @@ type goCommand struct {
 	modFlags  []string // -mod and -modfile
 	modInputs []string // files outside the module's directory that decide which packages there are
 	workspace *workspace
-	overlay   string // file for -overlay where nothing else is overlaid, or ""
+	overlay   string   // file for -overlay where nothing else is overlaid, or ""
+	locks     []string // files over which an empty lock is laid
 	target    driver.Target
 	version   string
 }
@@ -41,7 +42,7 @@ func newGo(ctx context.Context, work string, src Source, t driver.Target) (*goCo
 		return nil, &Error{Package: src.Package, Err: fmt.Errorf("%w: building a runner takes the Go toolchain; install it, or call runner.Main() first in the program's main function so that it can be its own runner", err)}
 	}
 	g := &goCommand{dir: src.Root, work: work, env: os.Environ(), target: t}
-	out, err := g.run(ctx, src.Package, "env", "-json")
+	out, err := g.run(ctx, src.Package, settingsArgs()...)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +65,7 @@ func newGo(ctx context.Context, work string, src Source, t driver.Target) (*goCo
 	slices.Sort(g.tags)
 	g.tags = slices.Compact(g.tags)
 	g.env = fixedEnvironment(g.settings, t)
+	g.findLocks()
 	return g, g.keepTree(flags["mod"], flags["modfile"])
 }
 

@@ -4,6 +4,7 @@ package build
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/build"
 	"go/parser"
@@ -32,9 +33,13 @@ func renameMain(file string) (src []byte, ok bool, err error) {
 		if !isFunc || fn.Recv != nil || fn.Name.Name != "main" {
 			continue
 		}
-		// Not Position, which follows //line directives.
-		at := fset.File(fn.Name.Pos()).Offset(fn.Name.Pos())
-		renamed := slices.Concat(src[:at], []byte("remotebox_main"), src[at+len("main"):])
+		// As the bytes are, whatever //line directives say; what follows keeps its column.
+		end := fset.PositionFor(fn.Name.End(), false).Offset
+		name, at := "remotebox_main", fset.Position(fn.Name.End())
+		if at.Column > 0 {
+			name += fmt.Sprintf("/*line :%d:%d*/", at.Line, at.Column)
+		}
+		renamed := slices.Concat(src[:end-len("main")], []byte(name), src[end:])
 		return renamed, true, nil
 	}
 	return nil, false, nil

@@ -36,13 +36,14 @@ func newOverlay(g *goCommand) *overlay {
 	if g.workspace != nil {
 		o.Replace[g.workspace.file+".sum"] = g.workspace.sums
 	}
+	o.hideLocks(g.locks...) // a file that can't be written is missed by the go command
 	return o
 }
 
 // add puts a Go file at path. Its first line is for the compiler: -trimpath alone would leave the
 // temporary file's name in the binary where that file is below the module's directory.
 func (o *overlay) add(path string, content []byte) error {
-	real, err := writeTemp(o.dir, "overlaid-*.go", slices.Concat([]byte("//line "+path+":1\n"), content))
+	real, err := writeTemp(o.dir, "overlaid-*.go", slices.Concat([]byte("//line "+path+":1:1\n"), content))
 	o.Replace[path] = real
 	return err
 }
@@ -89,6 +90,9 @@ func (o *overlay) replaceMain(dir string, files []string) (added string, err err
 			}
 			break
 		}
+	}
+	if err := o.hideLocks(filepath.Join(dir, lockName)); err != nil {
+		return "", err
 	}
 	added = filepath.Join(dir, mainFile)
 	return added, o.add(added, []byte("package main\n\nimport remotebox_runner \""+Module+"/runner\"\n\nfunc main() { remotebox_runner.Main() }\n"))

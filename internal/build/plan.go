@@ -22,7 +22,7 @@ func plan(ctx context.Context, g *goCommand, cache *cache, src Source) (*planned
 	if src.Main && src.Dir != "" {
 		return planMain(g, src.Package, src.Dir)
 	}
-	if d, ok := cache.discovered(g); ok && slices.Contains(d.Packages, src.Package) {
+	if d, ok := cache.discovered(g, src); ok && slices.Contains(d.Packages, src.Package) {
 		return planLibrary(ctx, g, d, src)
 	}
 	pkg, err := findPackage(ctx, g, src)

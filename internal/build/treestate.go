@@ -19,15 +19,15 @@ type keptDiscovery struct {
 	Found *discovery
 }
 
-func discoveryFile(g *goCommand) string {
-	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%q\x00%s\x00%q\x00%s", g.dir, g.linkFlags(), g.settings["GOFLAGS"], g.env, g.version))
+func discoveryFile(g *goCommand, src Source) string {
+	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%q\x00%s\x00%q\x00%s", g.dir, g.extra(src.Package), g.linkFlags(), g.settings["GOFLAGS"], g.env, g.version))
 	return filepath.Join(discoveredDir, hex.EncodeToString(key[:]))
 }
 
 // discovered is the answer for this tree, if nothing that decides it has changed since.
-func (c *cache) discovered(g *goCommand) (*discovery, bool) {
+func (c *cache) discovered(g *goCommand, src Source) (*discovery, bool) {
 	var k keptDiscovery
-	b, err := os.ReadFile(filepath.Join(c.dir, discoveryFile(g)))
+	b, err := os.ReadFile(filepath.Join(c.dir, discoveryFile(g, src)))
 	if err != nil || json.Unmarshal(b, &k) != nil || k.Found == nil {
 		return nil, false
 	}
@@ -35,17 +35,17 @@ func (c *cache) discovered(g *goCommand) (*discovery, bool) {
 	if err != nil || state != k.State {
 		return nil, false
 	}
-	touch(filepath.Join(c.dir, discoveryFile(g)))
+	touch(filepath.Join(c.dir, discoveryFile(g, src)))
 	return k.Found, true
 }
 
-func (c *cache) keepDiscovered(g *goCommand, d *discovery) {
+func (c *cache) keepDiscovered(g *goCommand, src Source, d *discovery) {
 	state, err := treeState(g.dir, d.Dirs, g.modInputs)
 	if err != nil {
 		return
 	}
 	if b, err := json.Marshal(keptDiscovery{state, d}); err == nil {
-		c.write(discoveryFile(g), b) // a cache that can't be written is only slow
+		c.write(discoveryFile(g, src), b) // a cache that can't be written is only slow
 	}
 }
 

@@ -76,6 +76,8 @@ func Compute(ctx context.Context, p driver.Program, s Settings, name func(prefix
 		}
 	}
 	img.Identity = identity(img.Parts)
+	// What follows is for people and for locks.
+	img.add(driver.PrefixPart, s.Prefix)
 	img.listFiles()
 	if name == nil {
 		name = func(prefix, identity string) string { return prefix + "-" + identity }

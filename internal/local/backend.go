@@ -13,7 +13,10 @@ type Backend struct {
 	Config
 }
 
-var _ driver.Pausable = Backend{}
+var (
+	_ driver.Pausable = Backend{}
+	_ driver.Targeted = Backend{}
+)
 
 // Name implements driver.Backend.
 func (Backend) Name() string { return Name }
@@ -27,6 +30,9 @@ func (b Backend) Start(ctx context.Context, spec driver.Spec) (driver.Sandbox, e
 func (b Backend) Attach(ctx context.Context, id string, spec driver.Spec) (driver.Sandbox, error) {
 	return Attach(ctx, b.Config, id, spec)
 }
+
+// Target implements driver.Targeted.
+func (b Backend) Target() driver.Target { return b.target() }
 
 // PauseSemantics implements driver.Pausable.
 func (Backend) PauseSemantics() driver.PauseSemantics { return driver.PauseNone }

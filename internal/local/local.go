@@ -100,7 +100,7 @@ func Attach(ctx context.Context, c Config, id string, spec driver.Spec) (driver.
 }
 
 func (c *Config) target() driver.Target {
-	return driver.Target{OS: runtime.GOOS, Arch: runtime.GOARCH, Build: c.Build}
+	return driver.Target{OS: runtime.GOOS, Arch: runtime.GOARCH, Build: c.Build, Host: true}
 }
 
 func (c *Config) check() error {

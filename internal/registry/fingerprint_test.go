@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-type point struct{ X, Y int }
-type renamed struct{ X, Y int }
-type tagged struct {
-	X int `json:"x"`
-	Y int
-}
+type (
+	point   struct{ X, Y int }
+	renamed struct{ X, Y int }
+	tagged  struct {
+		X int `json:"x"`
+		Y int
+	}
+)
 type node struct {
 	Value    string
 	Children []*node

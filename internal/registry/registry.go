@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/remote-box/remote/internal/hostmode"
 )
 
 // Function is one registered function with its type parameters erased.
@@ -28,6 +30,12 @@ type Function struct {
 
 	// Prepare decodes an input; the error is a *codec.Error. run then calls the function.
 	Prepare func(input []byte) (run func(context.Context) (output any, err error), err error)
+
+	// Call calls the function as its Remote does, middleware included, with its input and output
+	// as JSON. ServeHost answers the remote-box command, for all functions alike: this is how the
+	// runner, which package remote imports, reaches it. Both are nil in a runner.
+	Call      func(ctx context.Context, input []byte) (output []byte, err error)
+	ServeHost func(context.Context, *hostmode.Request, *hostmode.Reporter)
 }
 
 // ID is the function's identity: its declaring package and its name.
