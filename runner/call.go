@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,11 @@ func runCall() int {
 	go watch(r, cancel)
 
 	answered := make(chan *answer, 1)
-	go func() { answered <- invoke(ctx, req, input) }()
+	go func() {
+		a := new(answer)
+		defer func() { answered <- a }() // also after runtime.Goexit
+		invoke(ctx, req, input, a)
+	}()
 	a := await(ctx, answered)
 	if ctx.Err() != nil || req.Once {
 		endDescendants(req.Once && ctx.Err() == nil)
@@ -150,88 +155,123 @@ type answer struct {
 	has    bool
 }
 
-func refuse(outcome wire.Outcome, format string, args ...any) *answer {
-	return &answer{resp: wire.Response{Outcome: outcome, Message: wire.Text(fmt.Sprintf(format, args...))}}
+func (a *answer) refuse(outcome wire.Outcome, format string, args ...any) {
+	a.resp = wire.Response{Outcome: outcome, Message: wire.Text(fmt.Sprintf(format, args...))}
 }
 
-// invoke runs the function, whatever it does.
-func invoke(ctx context.Context, req *wire.Request, input []byte) (a *answer) {
-	if req.Version != wire.Version {
-		return refuse(wire.Incompatible, "the runner speaks version %d of the protocol, the host version %d", wire.Version, req.Version)
-	}
-	fn, ok := registry.Lookup(req.Function)
-	if !ok {
-		return refuse(wire.Unknown, "the runner has no function %s", req.Function)
-	}
-	if req.Fingerprint != "" && fn.Fingerprint != req.Fingerprint {
-		return refuse(wire.Skew, "in the runner %s has the types %s and %s", req.Function, fn.In, fn.Out)
-	}
-	run, err := fn.Prepare(input)
-	if err != nil {
-		a := refuse(wire.BadInput, "%v", err)
-		if e, ok := errors.AsType[*codec.Error](err); ok {
-			a.resp.Field, a.resp.Message = e.Field, wire.Text(e.Reason)
-		}
-		return a
-	}
-	returned := false
+// invoke runs the function, whatever it does, and fills in a.
+func invoke(ctx context.Context, req *wire.Request, input []byte, a *answer) {
+	ended := false
 	defer func() {
 		p := recover()
 		switch {
 		case p != nil:
-			a = panicked(p, debug.Stack())
-		case !returned:
-			a = refuse(wire.Panicked, "")
-			a.resp.Value = "the function called runtime.Goexit"
+			a.panicked(p, debug.Stack())
+		case !ended:
+			a.resp = wire.Response{Outcome: wire.Panicked, Value: "the function called runtime.Goexit"}
 		}
 	}()
-	output, err := run(ctx)
-	returned = true
-	if err != nil {
-		return &answer{resp: wire.Response{Outcome: wire.Failed, Error: errchain.Encode(err)}}
-	}
-	return &answer{resp: wire.Response{Outcome: wire.OK}, output: output, has: true}
+	a.call(ctx, req, input)
+	ended = true
 }
 
-func panicked(p any, stack []byte) *answer {
-	a := &answer{resp: wire.Response{Outcome: wire.Panicked, Stack: wire.Cut(string(stack), wire.ChunkSize)}}
+// call runs the function.
+func (a *answer) call(ctx context.Context, req *wire.Request, input []byte) {
+	if req.Version != wire.Version {
+		a.refuse(wire.Incompatible, "the runner speaks version %d of the protocol, the host version %d", wire.Version, req.Version)
+		return
+	}
+	fn, ok := registry.Lookup(req.Function)
+	if !ok {
+		a.refuse(wire.Unknown, "the runner has no function %s", req.Function)
+		return
+	}
+	if req.Fingerprint != "" && fn.Fingerprint != req.Fingerprint {
+		a.refuse(wire.Skew, "in the runner %s has the types %s and %s", req.Function, fn.In, fn.Out)
+		return
+	}
+	run, err := fn.Prepare(input)
+	if err != nil {
+		a.refuse(wire.BadInput, "%v", err)
+		if e, ok := errors.AsType[*codec.Error](err); ok {
+			a.resp.Field, a.resp.Message = e.Field, wire.Text(e.Reason)
+		}
+		return
+	}
+	output, err := run(ctx)
+	if err != nil {
+		a.resp = wire.Response{Outcome: wire.Failed, Error: errchain.Encode(err)}
+		return
+	}
+	a.resp, a.output, a.has = wire.Response{Outcome: wire.OK}, output, true
+}
+
+func (a *answer) panicked(p any, stack []byte) {
+	a.resp = wire.Response{Outcome: wire.Panicked, Stack: wire.Cut(string(stack), wire.ChunkSize)}
 	if err, ok := p.(error); ok {
 		a.resp.Error = errchain.Encode(err)
 	}
 	a.resp.Value = wire.Cut(fmt.Sprint(p), wire.ChunkSize)
-	return a
 }
 
 // send encodes the output and sends the response.
 func (a *answer) send(w *wire.Writer, id string, req *wire.Request) error {
-	a.resp.Version = wire.Version
 	spill := codec.Spill{Limit: wire.InlineMax, Create: func() (*os.File, error) { return createOut(req.OutFile) }}
 	if req.OutFile == "" {
 		spill.Limit = int(^uint(0) >> 1)
 	}
-	if a.has {
-		err := codec.Encode(&spill, a.output)
-		a.output = nil
-		if err != nil {
-			a.resp = wire.Response{Version: wire.Version, Outcome: wire.BadOutput, Message: wire.Cut(err.Error(), wire.ChunkSize)}
-			if e, ok := errors.AsType[*codec.Error](err); ok {
-				a.resp.Field, a.resp.Message = e.Field, wire.Text(e.Reason)
-			}
-			return w.Message(wire.KindResult, id, a.resp)
+	if a.has && !a.encode(&spill) {
+		if f := spill.File(); f != nil {
+			f.Close()
+			os.Remove(f.Name())
 		}
+		spill = codec.Spill{}
 	}
-	a.resp.Size = spill.Size()
+	a.resp.Version, a.resp.Size = wire.Version, spill.Size()
 	if f := spill.File(); f != nil {
 		if err := publish(f, req.OutFile); err != nil {
 			return err
 		}
 		a.resp.InFile = true
-		return w.Message(wire.KindResult, id, a.resp)
 	}
+	fit(&a.resp)
 	if err := w.Message(wire.KindResult, id, a.resp); err != nil {
 		return err
 	}
 	return w.Data(wire.KindData, id, spill.Bytes())
+}
+
+// encode encodes the output, which may run methods of the user's. false means that it can't be;
+// the response then says so.
+func (a *answer) encode(spill *codec.Spill) (ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.panicked(p, debug.Stack())
+			ok = false
+		}
+	}()
+	err := codec.Encode(spill, a.output)
+	a.output = nil
+	if err == nil {
+		return true
+	}
+	a.refuse(wire.BadOutput, "%v", err)
+	if e, ok := errors.AsType[*codec.Error](err); ok {
+		a.resp.Field, a.resp.Message = e.Field, wire.Text(e.Reason)
+	}
+	return false
+}
+
+// fit cuts a response's texts until it is a frame.
+func fit(r *wire.Response) {
+	for limit := wire.ChunkSize; limit > 64; limit /= 4 {
+		if b, err := json.Marshal(r); err == nil && len(b) <= wire.MaxBody {
+			return
+		}
+		for _, text := range []*wire.Text{&r.Message, &r.Stack, &r.Value} {
+			*text = wire.Cut(string(*text), limit)
+		}
+	}
 }
 
 // createOut makes the file that a result is written to before it gets its name.

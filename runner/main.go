@@ -26,6 +26,7 @@ import (
 func Main() {
 	mode := os.Getenv(callproc.EnvMode)
 	if mode == "" {
+		serveHost()
 		if registry.RunnerBuild {
 			fmt.Fprintln(os.Stderr, "this is a remote-box runner: it runs inside a sandbox, started by the program whose functions it holds")
 			os.Exit(2)
@@ -43,10 +44,18 @@ func run(mode string) int {
 		return runCall()
 	case callproc.ModeServe:
 		return runServe()
+	case callproc.ModeInit:
+		return runInit()
+	case callproc.ModeAttach:
+		return runAttach()
+	case callproc.ModeKill:
+		return runKill()
 	case callproc.ModeOnce:
 		return runOnce()
 	case callproc.ModeResult:
 		return runResult()
+	case callproc.ModeCancel:
+		return runCancel()
 	case callproc.ModeDrain:
 		return runDrain()
 	case callproc.ModeList:

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/remote-box/remote/internal/callproc"
 	"github.com/remote-box/remote/internal/proc"
@@ -19,12 +20,13 @@ type supervisor struct {
 	state  state
 	nonce  string
 	shared bool
-	w      *wire.Writer
+	line   *line
 	reaper *reaper
 
-	mu    sync.Mutex
-	calls map[string]*call
-	wg    sync.WaitGroup
+	mu     sync.Mutex
+	calls  map[string]*call
+	unsent map[string]bool // ids of calls that never had all of their input
+	wg     sync.WaitGroup
 }
 
 // runServe supervises a sandbox until its input ends or it is told to quit.
@@ -43,8 +45,9 @@ func runServe() int {
 		return 2
 	}
 	mendEnvironment()
+	w := wire.NewWriter(frames, nonce)
 	s := &supervisor{
-		state: st, nonce: nonce, shared: shared, w: wire.NewWriter(frames, nonce),
+		state: st, nonce: nonce, shared: shared, line: newLine(w),
 		calls: map[string]*call{}, reaper: newReaper(),
 	}
 	terminated := make(chan os.Signal, 1)
@@ -52,8 +55,8 @@ func runServe() int {
 	eof := make(chan struct{})
 	go func() {
 		defer close(eof)
-		if s.w.Hello(wire.Hello{Version: wire.Version, PID: os.Getpid()}) == nil {
-			s.read(os.Stdin)
+		if w.Hello(wire.Hello{Version: wire.Version, PID: os.Getpid()}) == nil {
+			s.read(os.Stdin, nonce)
 		}
 	}()
 	select {
@@ -64,13 +67,13 @@ func runServe() int {
 	return 0
 }
 
-// read handles the host's frames until there are no more.
-func (s *supervisor) read(in io.Reader) {
-	r := wire.NewReader(in, s.nonce, nil)
+// read handles the host's frames until there are no more, or until it says that it quits.
+func (s *supervisor) read(in io.Reader, nonce string) (quit bool) {
+	r := wire.NewReader(in, nonce, nil)
 	for {
 		f, err := r.Next()
 		if err != nil || f.Kind == wire.KindQuit {
-			return
+			return err == nil
 		}
 		switch f.Kind {
 		case wire.KindCall:
@@ -78,9 +81,7 @@ func (s *supervisor) read(in io.Reader) {
 		case wire.KindData:
 			s.data(&f)
 		case wire.KindCancel:
-			if c := s.lookup(f.Call); c != nil {
-				c.cancel()
-			}
+			s.cancel(f.Call)
 		case wire.KindQuery:
 			id := f.Call
 			s.wg.Go(func() { s.query(id) })
@@ -98,7 +99,20 @@ func (s *supervisor) shutdown() {
 	}
 	s.mu.Unlock()
 	endDescendants(false)
-	s.wg.Wait()
-	s.reaper.close()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.wg.Wait()
+	}()
+	t := time.NewTimer(farewell)
+	defer t.Stop()
+	select {
+	case <-ended:
+		s.reaper.close()
+	case <-t.C: // its host does not read
+	}
 	endDescendants(true)
 }
+
+// farewell is how long the last frames may take when everything has ended.
+const farewell = 2 * time.Second

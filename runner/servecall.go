@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"os"
+	"sync"
 
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/callproc"
@@ -17,9 +18,12 @@ type call struct {
 	req    wire.Request
 	input  codec.Spill
 	start  func() // starts it, once its input is there
+	begun  bool   // its input is there and start was called; for the goroutine that reads frames
 	cancel context.CancelFunc
 	done   chan struct{} // closed when result is set
 	result *callproc.Result
+
+	sending sync.Mutex // so that two reports of one result do not mix
 }
 
 func (s *supervisor) lookup(id string) *call {
@@ -29,8 +33,9 @@ func (s *supervisor) lookup(id string) *call {
 }
 
 func (s *supervisor) refuse(id string, outcome wire.Outcome, message string) {
-	s.w.Message(wire.KindResult, id, wire.Response{Version: wire.Version, Outcome: outcome, Message: wire.Text(message)})
-	s.w.Message(wire.KindExit, id, wire.Exit{})
+	w := s.line.now()
+	w.Message(wire.KindResult, id, wire.Response{Version: wire.Version, Outcome: outcome, Message: wire.Text(message)})
+	w.Message(wire.KindExit, id, wire.Exit{})
 }
 
 // begin accepts a call. It starts when all of its input has arrived.
@@ -52,7 +57,10 @@ func (s *supervisor) begin(f *wire.Frame) {
 	claim.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
-	c.start = func() { s.wg.Go(func() { s.run(ctx, c) }) }
+	c.start = func() {
+		c.begun = true
+		s.wg.Go(func() { s.run(ctx, c) })
+	}
 	c.input = codec.Spill{Limit: wire.InlineMax, Create: func() (*os.File, error) {
 		return os.OpenFile(s.state.inFile(c.id), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	}}
@@ -67,8 +75,8 @@ func (s *supervisor) begin(f *wire.Frame) {
 // data adds a piece to the input of a call that has not started.
 func (s *supervisor) data(f *wire.Frame) {
 	c := s.lookup(f.Call)
-	if c == nil || c.req.File != "" || c.input.Size() >= c.req.Size {
-		return
+	if c == nil || c.begun {
+		return // the input of a call that was refused, as a rule
 	}
 	if _, err := c.input.Write(f.Body); err != nil {
 		s.drop(c)
@@ -90,10 +98,11 @@ func (s *supervisor) run(ctx context.Context, c *call) {
 		req.File = f.Name()
 		defer os.Remove(f.Name())
 	}
+	kills := oomKills()
 	result, err := callproc.Run(ctx, &callproc.Call{
 		ID: c.id, Nonce: s.nonce, Request: req, Input: c.input.Bytes(),
-		Stdout: outputWriter{s.w, wire.KindStdout, c.id},
-		Stderr: outputWriter{s.w, wire.KindStderr, c.id},
+		Stdout: outputWriter{s.line, wire.KindStdout, c.id},
+		Stderr: outputWriter{s.line, wire.KindStderr, c.id},
 	}, func(files []*os.File) (driver.Process, error) {
 		return s.reaper.start(func() (*child, error) { return spawn(c.id, s.nonce, files) })
 	}, func(*proc.Pump) {}) // background processes may go on printing
@@ -101,6 +110,7 @@ func (s *supervisor) run(ctx context.Context, c *call) {
 	if err != nil {
 		result = &callproc.Result{Response: &wire.Response{Version: wire.Version, Outcome: wire.Unrecorded, Message: wire.Text(err.Error())}}
 	}
+	result.Status.OOM = result.Status.OOM || result.Status.Signal == "SIGKILL" && oomKills() > kills
 	c.result = result
 	close(c.done)
 	s.send(c)
@@ -108,11 +118,13 @@ func (s *supervisor) run(ctx context.Context, c *call) {
 
 // send sends a result.
 func (s *supervisor) send(c *call) {
-	r := c.result
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	r, w := c.result, s.line.now()
 	if resp := r.Response; resp != nil {
 		sent := *resp
 		sent.InFile = resp.InFile && s.shared
-		if s.w.Message(wire.KindResult, c.id, sent) != nil {
+		if w.Message(wire.KindResult, c.id, sent) != nil {
 			return
 		}
 		if resp.InFile && !s.shared {
@@ -121,14 +133,14 @@ func (s *supervisor) send(c *call) {
 				return
 			}
 			defer f.Close()
-			if s.w.Copy(c.id, f) != nil {
+			if w.Copy(c.id, f) != nil {
 				return
 			}
-		} else if s.w.Data(wire.KindData, c.id, r.Data) != nil {
+		} else if w.Data(wire.KindData, c.id, r.Data) != nil {
 			return
 		}
 	}
-	s.w.Message(wire.KindExit, c.id, wire.Exit{Code: r.Status.Code, Signal: r.Status.Signal, Deadline: r.Late, Broken: broken(r)})
+	w.Message(wire.KindExit, c.id, wire.Exit{Code: r.Status.Code, Signal: r.Status.Signal, Deadline: r.Late, OOM: r.Status.OOM, Broken: broken(r)})
 }
 
 func broken(r *callproc.Result) string {
@@ -138,10 +150,28 @@ func broken(r *callproc.Result) string {
 	return r.Broken.Error()
 }
 
+// cancel ends a call. One whose input is not complete has not begun.
+func (s *supervisor) cancel(id string) {
+	c := s.lookup(id)
+	if c == nil {
+		return
+	}
+	c.cancel()
+	if !c.begun {
+		s.drop(c)
+		s.line.now().Message(wire.KindExit, id, wire.Exit{Code: -1})
+	}
+}
+
 // query sends a call's result again, when there is one.
 func (s *supervisor) query(id string) {
 	c := s.lookup(id)
-	if c == nil {
+	switch {
+	case c == nil && s.state.accepted(id) && !s.isUnsent(id):
+		// A supervisor before this one had it, and died with it.
+		s.line.now().Message(wire.KindExit, id, wire.Exit{Code: -1, Signal: proc.SignalName(9)})
+		return
+	case c == nil:
 		s.refuse(id, wire.NoSuchCall, "")
 		return
 	}
@@ -160,17 +190,51 @@ func (s *supervisor) drop(c *call) {
 	s.mu.Lock()
 	delete(s.calls, c.id)
 	s.mu.Unlock()
+	if !c.begun {
+		if f := c.input.File(); f != nil {
+			f.Close()
+		}
+	}
 	os.Remove(s.state.outFile(c.id))
 	os.Remove(s.state.inFile(c.id))
 }
 
 // outputWriter sends what it is given as frames.
 type outputWriter struct {
-	w    *wire.Writer
+	w interface {
+		Data(kind wire.Kind, call string, body []byte) error
+	}
 	kind wire.Kind
 	call string
 }
 
 func (o outputWriter) Write(p []byte) (int, error) {
 	return len(p), o.w.Data(o.kind, o.call, p)
+}
+
+// dropUnsent drops the calls whose input a lost connection has not brought to its end. They have
+// not begun, and never will: their ids are taken.
+func (s *supervisor) dropUnsent() {
+	s.mu.Lock()
+	var unsent []*call
+	for _, c := range s.calls {
+		if !c.begun {
+			unsent = append(unsent, c)
+			if s.unsent == nil {
+				s.unsent = map[string]bool{}
+			}
+			s.unsent[c.id] = true
+		}
+	}
+	s.mu.Unlock()
+	for _, c := range unsent {
+		c.cancel()
+		s.drop(c)
+	}
+}
+
+func (s *supervisor) isUnsent(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unsent[id]
 }

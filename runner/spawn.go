@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"os"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/remote-box/remote/driver"
@@ -12,8 +13,9 @@ import (
 
 // child is a call's process below a supervisor.
 type child struct {
-	p  *os.Process
-	id string
+	p      *os.Process
+	id     string
+	waited atomic.Bool // its pid may be another's by now
 }
 
 // spawn starts this program again to make the call id. reaping, if not nil, is held while the new
@@ -40,6 +42,7 @@ func spawn(id, nonce string, files []*os.File) (*child, error) {
 // Wait implements driver.Process.
 func (c *child) Wait() (driver.Status, error) {
 	st, err := c.p.Wait()
+	c.waited.Store(true)
 	if err != nil {
 		return driver.Status{Code: -1}, err
 	}
@@ -48,16 +51,13 @@ func (c *child) Wait() (driver.Status, error) {
 
 // Kill implements driver.Process.
 func (c *child) Kill(ctx context.Context) {
-	proc.SignalGroup(c.p.Pid, syscall.SIGKILL)
-	proc.End(ctx, func() []int { return c.tree() }, 0)
+	if c.waited.Load() {
+		proc.SignalGroup(c.p.Pid, syscall.SIGKILL) // the group keeps its number while it has members
+		proc.End(ctx, c.tagged, 0)
+		return
+	}
+	proc.EndTree(ctx, c.p.Pid, c.tagged)
 }
 
-// tree finds the processes of this call: what is below its process, and what has been orphaned
-// but still carries its tag.
-func (c *child) tree() []int {
-	pids := proc.Descendants(c.p.Pid)
-	if proc.Alive(c.p.Pid) {
-		pids = append(pids, c.p.Pid)
-	}
-	return append(pids, proc.Tagged(proc.CallTag, c.id)...)
-}
+// tagged finds the call's processes that have been orphaned but still carry its tag.
+func (c *child) tagged() []int { return proc.Tagged(proc.CallTag, c.id) }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/remote-box/remote/internal/callproc"
+	"github.com/remote-box/remote/internal/rand"
 	"github.com/remote-box/remote/internal/wire"
 )
 
@@ -17,16 +18,23 @@ type state string
 
 // openState makes the directory; without the host's choice it is one of this user's own.
 func openState() (state, error) {
-	dir := take(callproc.EnvState)
-	if dir == "" {
-		dir = filepath.Join(os.TempDir(), ".remote-box-"+strconv.Itoa(os.Getuid()))
-	}
+	st := stateDir()
+	dir := string(st)
 	for _, sub := range []string{callproc.ClaimDir, callproc.InDir, callproc.OutDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return "", err
 		}
 	}
-	return state(dir), nil
+	return st, nil
+}
+
+// stateDir names the directory.
+func stateDir() state {
+	dir := take(callproc.EnvState)
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), ".remote-box-"+strconv.Itoa(os.Getuid()))
+	}
+	return state(dir)
 }
 
 // claim accepts a call id. false means that it was accepted before: by this process, an earlier
@@ -56,3 +64,20 @@ func (s state) inFile(id string) string {
 }
 
 func (s state) outFile(id string) string { return callproc.OutFile(string(s), id) }
+
+// instance names the memory of what was accepted: it is the same as long as the directory lasts,
+// also when a sandbox's processes do not.
+func (s state) instance() (string, error) {
+	name := filepath.Join(string(s), "instance")
+	if b, err := os.ReadFile(name); err == nil && wire.ValidID(string(b)) {
+		return string(b), nil
+	}
+	id := rand.Text(16)
+	return id, os.WriteFile(name, []byte(id), 0o600)
+}
+
+// accepted reports whether a call's id has been claimed.
+func (s state) accepted(id string) bool {
+	_, err := os.Lstat(s.claimFile(id))
+	return err == nil
+}

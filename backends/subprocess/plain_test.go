@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/remote-box/remote/backends/backendtest"
@@ -50,8 +51,9 @@ func (s plainSandbox) Exec(ctx context.Context, cmd *driver.Command) (driver.Sta
 	return s.Sandbox.Exec(ctx, &with)
 }
 
+// ReadFile finds results where Exec has had them put.
 func (s plainSandbox) ReadFile(_ context.Context, path string) (io.ReadCloser, error) {
-	return os.Open(path)
+	return os.Open(strings.Replace(path, "/tmp/.remote-box-state", s.state, 1))
 }
 
 func (s plainSandbox) WriteFile(_ context.Context, path string, r io.Reader) error {

@@ -23,3 +23,8 @@ func (b Backend) Start(ctx context.Context, spec driver.Spec) (driver.Sandbox, e
 func (b Backend) Attach(ctx context.Context, id string, spec driver.Spec) (driver.Sandbox, error) {
 	return local.Attach(ctx, b.config(), id, spec)
 }
+
+var _ driver.Targeted = Backend{}
+
+// Target implements driver.Targeted.
+func (b Backend) Target() driver.Target { return local.Backend{Config: b.config()}.Target() }

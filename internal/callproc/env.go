@@ -28,8 +28,12 @@ const (
 const (
 	ModeCall   = "call"   // run one function: request on descriptor 3, result on 4
 	ModeServe  = "serve"  // supervise a sandbox: frames on stdin and stdout
+	ModeInit   = "init"   // supervise a sandbox as its first process, which outlives its connections
+	ModeAttach = "attach" // join stdin and stdout to the supervisor that is the first process
+	ModeKill   = "kill"   // end the processes whose proc.CallTag is EnvCall
 	ModeOnce   = "once"   // make one call that the environment describes, frames on stdout
 	ModeResult = "result" // send the result of an earlier ModeOnce again
+	ModeCancel = "cancel" // end the call of an earlier ModeOnce
 	ModeDrain  = "drain"  // read descriptors 3 and 4 until nobody can write to them
 	ModeList   = "list"   // write the registered functions to a file
 )

@@ -24,6 +24,13 @@ const (
 
 const backstop = Grace + Kill + time.Second
 
+// How long a process may take to end once its answer is there, and once it has said something that
+// is none.
+const (
+	linger       = 5 * time.Second
+	lingerBroken = 100 * time.Millisecond
+)
+
 // Call is one call, as its parent sees it.
 type Call struct {
 	ID      string
@@ -40,7 +47,7 @@ type Call struct {
 // Result is what became of it.
 type Result struct {
 	// Response is nil if the process ended without one; Broken then says why, if it said
-	// something that is no answer.
+	// something that is no answer: a *wire.FrameError, *wire.VersionError or *TooLarge.
 	Response *wire.Response
 	Broken   error
 	// Data is the output, unless Response.InFile.
@@ -81,8 +88,15 @@ func Run(ctx context.Context, c *Call, spawn func([]*os.File) (driver.Process, e
 			w.Data(wire.KindData, c.ID, c.Input)
 		}
 	})
-	res, ready := &Result{}, false
-	answering.Go(func() { res.Response, res.Data, res.Broken = answer(p.out, c, &ready) })
+	res, ready, answered := &Result{}, false, make(chan time.Duration, 1)
+	answering.Go(func() {
+		res.Response, res.Data, res.Broken = answer(p.out, c, &ready)
+		if res.Broken != nil {
+			answered <- lingerBroken
+		} else if res.Response != nil {
+			answered <- linger
+		}
+	})
 
 	ended := make(chan struct{})
 	var waitErr error
@@ -90,7 +104,7 @@ func Run(ctx context.Context, c *Call, spawn func([]*os.File) (driver.Process, e
 		defer close(ended)
 		res.Status, waitErr = process.Wait()
 	}()
-	res.Late = supervise(ctx, c, process, ended, func() {
+	res.Late = supervise(ctx, c, process, ended, answered, func() {
 		feeding.Go(func() { w.Message(wire.KindCancel, c.ID, struct{}{}) })
 	})
 	<-ended
@@ -113,9 +127,9 @@ func Run(ctx context.Context, c *Call, spawn func([]*os.File) (driver.Process, e
 	return res, waitErr
 }
 
-// supervise waits for the process to end, ending it if it must. It reports whether the call's
-// time was up.
-func supervise(ctx context.Context, c *Call, process driver.Process, ended <-chan struct{}, cancel func()) (late bool) {
+// supervise waits for the process to end, ending it if it must. From answered comes how long that
+// may take once its answer is there. It reports whether the call's time was up.
+func supervise(ctx context.Context, c *Call, process driver.Process, ended <-chan struct{}, answered <-chan time.Duration, cancel func()) (late bool) {
 	var deadline <-chan time.Time
 	if c.Request.Left > 0 {
 		t := time.NewTimer(c.Request.Left + backstop)
@@ -127,6 +141,15 @@ func supervise(ctx context.Context, c *Call, process driver.Process, ended <-cha
 		return false
 	case <-deadline:
 		late = true
+	case left := <-answered:
+		t := time.NewTimer(left) // nothing that it does now counts
+		defer t.Stop()
+		select {
+		case <-ended:
+			return false
+		case <-t.C:
+		case <-ctx.Done():
+		}
 	case <-ctx.Done():
 		cancel()
 		t := time.NewTimer(backstop)
@@ -148,6 +171,13 @@ func answer(r io.Reader, c *Call, ready *bool) (*wire.Response, []byte, error) {
 	frames := wire.NewReader(r, c.Nonce, nil)
 	f, err := frames.Next()
 	if err == nil && f.Kind == wire.KindHello {
+		var h wire.Hello
+		if err := f.Decode(&h); err != nil {
+			return nil, nil, err
+		}
+		if h.Version != wire.Version {
+			return nil, nil, &wire.VersionError{Runner: h.Version}
+		}
 		*ready = true
 		f, err = frames.Next()
 	}
@@ -155,7 +185,13 @@ func answer(r io.Reader, c *Call, ready *bool) (*wire.Response, []byte, error) {
 		if err == io.EOF || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, os.ErrClosed) {
 			return nil, nil, nil
 		}
+		if err == io.ErrUnexpectedEOF {
+			err = &wire.FrameError{Reason: "an answer that ends inside a frame"}
+		}
 		return nil, nil, err
+	}
+	if !*ready {
+		return nil, nil, &wire.FrameError{Reason: "its first frame is no hello"}
 	}
 	if f.Kind != wire.KindResult || f.Call != c.ID {
 		return nil, nil, &wire.FrameError{Reason: "something else than this call's result"}
@@ -163,6 +199,9 @@ func answer(r io.Reader, c *Call, ready *bool) (*wire.Response, []byte, error) {
 	resp := new(wire.Response)
 	if err := f.Decode(resp); err != nil {
 		return nil, nil, err
+	}
+	if resp.Version != wire.Version {
+		return nil, nil, &wire.VersionError{Runner: resp.Version}
 	}
 	if resp.InFile {
 		return resp, nil, nil

@@ -25,6 +25,8 @@ type Call struct {
 	Stdout, Stderr io.Writer
 	// MaxResult bounds the size of the result in bytes.
 	MaxResult int64
+
+	id string // under which Conn.Call has made it
 }
 
 // Input is an encoded input: in memory, or in a file of this host if Path is not empty.
@@ -76,6 +78,7 @@ type NotRunner struct {
 	Reason string
 	Raw    []byte // what it said, its beginning
 	Status driver.Status
+	silent bool // it has not said a word of ours
 }
 
 func (e *NotRunner) Error() string { return "not a runner: " + e.Reason }

@@ -21,21 +21,29 @@ const helloTime = time.Minute
 // quitTime is how long a supervisor may take to end everything before it is killed.
 const quitTime = 5 * time.Second
 
+// readTime is how long the last frames of a supervisor that has ended may take.
+const readTime = time.Second
+
 // Conn is a connection to the supervisor of a sandbox. Its methods may be called at once.
 type Conn struct {
 	sb     driver.Streamer
 	nonce  string
 	w      *wire.Writer
 	stdin  *os.File // the supervisor's, our end
+	out    *os.File // its output
 	stray  *head    // what it printed outside of frames
 	stderr *tail
 	kill   context.CancelFunc
-	done   chan struct{} // closed when the supervisor has ended and err is set
+	exited chan struct{} // closed when the supervisor has ended and err is set
+	read   chan struct{} // closed when no more frames come
+	done   chan struct{} // closed after both
 
-	mu      sync.Mutex
-	pending map[string]*pending
-	err     error // why there will be no more frames
-	status  driver.Status
+	mu       sync.Mutex
+	pending  map[string]*pending
+	instance string // of a supervisor that outlives this connection, or ""
+	err      error  // why there will be no more frames
+	execErr  error  // Exec's, once it has returned
+	status   driver.Status
 }
 
 // pending is a call that waits for frames.
@@ -59,16 +67,16 @@ func Dial(ctx context.Context, sb driver.Streamer) (*Conn, error) {
 	nonce := rand.Text(26)
 	running, kill := context.WithCancel(context.WithoutCancel(ctx))
 	c := &Conn{
-		sb: sb, nonce: nonce, w: wire.NewWriter(inW, nonce), stdin: inW,
-		stray: &head{}, stderr: &tail{}, kill: kill,
-		done: make(chan struct{}), pending: map[string]*pending{},
+		sb: sb, nonce: nonce, w: wire.NewWriter(inW, nonce), stdin: inW, out: outR,
+		stray: &head{}, stderr: &tail{}, kill: kill, pending: map[string]*pending{},
+		exited: make(chan struct{}), read: make(chan struct{}), done: make(chan struct{}),
 	}
 	env := []string{callproc.EnvMode + "=" + callproc.ModeServe, callproc.EnvNonce + "=" + nonce}
 	if local, ok := sb.(driver.Local); ok {
 		env = append(env, callproc.EnvState+"="+local.StateDir(), callproc.EnvShared+"=1")
 	}
 	hello := make(chan error, 1)
-	go c.read(outR, hello)
+	go c.receive(hello)
 	go func() {
 		st, err := sb.Exec(running, &driver.Command{
 			Args: []string{driver.RunnerArg}, Env: env,
@@ -88,21 +96,29 @@ func Dial(ctx context.Context, sb driver.Streamer) (*Conn, error) {
 		err = &NotRunner{Reason: fmt.Sprintf("no hello after %v", helloTime), Raw: c.raw()}
 	}
 	if err != nil {
-		c.kill()
-		c.stdin.Close()
+		c.stop()
 		<-c.done
 		return nil, err
 	}
 	return c, nil
 }
 
+// stop ends the connection without asking anybody. The pipes are closed too: an Exec that copies
+// what its process prints could else not end while nobody reads.
+func (c *Conn) stop() {
+	c.kill()
+	c.stdin.Close()
+	c.out.Close()
+}
+
 // raw is what the supervisor printed that is no frame.
 func (c *Conn) raw() []byte { return append(c.stray.bytes(), c.stderr.bytes()...) }
 
-// read passes frames on to the calls that they belong to, until the supervisor's output ends.
-func (c *Conn) read(out *os.File, hello chan<- error) {
-	defer out.Close()
-	r := wire.NewReader(out, c.nonce, c.stray)
+// receive passes frames on to the calls that they belong to, until the supervisor's output ends.
+func (c *Conn) receive(hello chan<- error) {
+	defer close(c.read)
+	defer c.out.Close()
+	r := wire.NewReader(c.out, c.nonce, c.stray)
 	greeted := false
 	for {
 		f, err := r.Next()
@@ -117,14 +133,13 @@ func (c *Conn) read(out *os.File, hello chan<- error) {
 		if err != nil {
 			c.fail(err)
 			if !greeted {
-				<-c.done // for the reason why there is no hello
+				<-c.exited // for the reason why there is no hello
 				err = c.noHello(err)
 			}
 			select {
 			case hello <- err:
 			default:
 			}
-			io.Copy(io.Discard, out)
 			return
 		}
 		c.mu.Lock()
@@ -150,6 +165,9 @@ func (c *Conn) greet(f *wire.Frame) error {
 	if h.Version != wire.Version {
 		return &VersionError{Runner: h.Version}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.instance = h.Instance
 	return nil
 }
 
@@ -157,43 +175,38 @@ func (c *Conn) greet(f *wire.Frame) error {
 func (c *Conn) noHello(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if lost, ok := errors.AsType[*Lost](c.err); ok && lost.Err != nil && errors.Is(lost.Err, driver.ErrSandboxGone) {
-		return lost.Err
+	if errors.Is(c.execErr, driver.ErrSandboxGone) {
+		return c.execErr
 	}
 	reason := "it ended without a hello"
 	if frame, ok := errors.AsType[*wire.FrameError](err); ok {
 		reason = frame.Reason
-	} else if lost, ok := errors.AsType[*Lost](c.err); ok && lost.Err != nil {
-		reason += ": " + lost.Err.Error()
+	} else if c.execErr != nil {
+		reason += ": " + c.execErr.Error()
 	}
 	return &NotRunner{Reason: reason, Raw: c.raw(), Status: c.status}
 }
 
 // VersionError says that the runner speaks another version of the protocol.
-type VersionError struct {
-	Runner int
-}
-
-func (e *VersionError) Error() string {
-	return fmt.Sprintf("the runner speaks version %d of the protocol, this program version %d", e.Runner, wire.Version)
-}
+type VersionError = wire.VersionError
 
 // fail ends the connection: a supervisor whose output can't be understood is killed.
 func (c *Conn) fail(err error) {
 	c.mu.Lock()
-	if c.err == nil && err != io.EOF {
+	over := err == io.EOF || err == io.ErrUnexpectedEOF // how it ended tells more than that it did
+	if c.err == nil && !over {
 		c.err = &Lost{Err: err}
 	}
 	c.mu.Unlock()
-	if err != io.EOF && err != io.ErrUnexpectedEOF {
-		c.kill()
+	if !over {
+		c.stop()
 	}
 }
 
 // ended records how the supervisor ended and gives up all calls.
 func (c *Conn) ended(st driver.Status, err error) {
 	c.mu.Lock()
-	c.status = st
+	c.status, c.execErr = st, err
 	if c.err == nil {
 		switch {
 		case err != nil && !errors.Is(err, context.Canceled):
@@ -205,6 +218,15 @@ func (c *Conn) ended(st driver.Status, err error) {
 		}
 	}
 	c.mu.Unlock()
+	close(c.exited)
+	// What it has sent is still to be read. Something that it left running may hold its output
+	// open, and a slow writer may hold up the reader.
+	t := time.NewTimer(readTime)
+	defer t.Stop()
+	select {
+	case <-c.read:
+	case <-t.C:
+	}
 	close(c.done)
 }
 
@@ -232,7 +254,6 @@ func (c *Conn) Close(ctx context.Context) {
 	case <-t.C:
 	case <-ctx.Done():
 	}
-	c.kill()
-	c.stdin.Close()
+	c.stop()
 	<-c.done
 }

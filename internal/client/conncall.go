@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -23,7 +24,13 @@ func (c *Conn) Call(ctx context.Context, call *Call) (*Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	id := newID()
+	call.id = newID()
+	return c.exchange(ctx, call, c.send)
+}
+
+// exchange lets begin start a call, or ask for its result, and waits for that.
+func (c *Conn) exchange(ctx context.Context, call *Call, begin func(context.Context, string, *Call) error) (*Reply, error) {
+	id := call.id
 	p := &pending{frames: make(chan wire.Frame, queued), gone: make(chan struct{})}
 	c.mu.Lock()
 	c.pending[id] = p
@@ -34,38 +41,58 @@ func (c *Conn) Call(ctx context.Context, call *Call) (*Reply, error) {
 		c.mu.Unlock()
 		close(p.gone)
 	}()
-	sent := make(chan struct{})
-	go func() {
-		defer close(sent)
-		c.send(ctx, id, call) // a failure ends the connection, which wait sees
-	}()
+	sent := make(chan error, 1)
+	go func() { sent <- begin(ctx, id, call) }()
 	a := answer{call: call, stderr: &tail{w: call.Stderr}, stdout: &head{w: call.Stdout}}
 	err := c.wait(ctx, id, p, &a)
-	<-sent
+	if serr := c.sent(sent); err == nil {
+		err = serr
+	}
 	if err != nil {
 		return nil, err
 	}
 	reply, err := c.taken(&a, id)
-	c.w.Frame(wire.KindForget, id, nil)
+	go c.w.Frame(wire.KindForget, id, nil) // a supervisor that does not read must not hold it up
 	return reply, err
 }
 
-// send sends the request and its input.
-func (c *Conn) send(ctx context.Context, id string, call *Call) {
+// sent waits for the end of send. A supervisor that has answered without reading all of its input
+// gets some time for the rest.
+func (c *Conn) sent(sent <-chan error) error {
+	select {
+	case err := <-sent:
+		return err
+	default:
+	}
+	t := time.NewTimer(cancelTime)
+	defer t.Stop()
+	select {
+	case err := <-sent:
+		return err
+	case <-c.done:
+	case <-t.C:
+	}
+	c.stop()
+	return <-sent
+}
+
+// send sends the request and its input. Its error is one of reading the input; one of writing ends
+// the connection, which wait sees.
+func (c *Conn) send(ctx context.Context, id string, call *Call) error {
 	req := call.request(ctx)
 	_, local := c.sb.(driver.Local)
 	if local {
 		req.File = call.Input.Path
 	}
 	if c.w.Message(wire.KindCall, id, req) != nil {
-		return
+		return nil
 	}
 	if call.Input.Path == "" {
 		c.w.Data(wire.KindData, id, call.Input.Data)
-		return
+		return nil
 	}
 	if local {
-		return
+		return nil
 	}
 	f, err := call.Input.open()
 	if err == nil {
@@ -74,6 +101,20 @@ func (c *Conn) send(ctx context.Context, id string, call *Call) {
 	}
 	if err != nil {
 		c.w.Frame(wire.KindCancel, id, nil)
+		if c.running() {
+			return fmt.Errorf("sending the input: %w", err)
+		}
+	}
+	return nil
+}
+
+// running reports whether the connection has not ended.
+func (c *Conn) running() bool {
+	select {
+	case <-c.exited:
+		return false
+	default:
+		return true
 	}
 }
 
@@ -109,8 +150,7 @@ func (c *Conn) wait(ctx context.Context, id string, p *pending, a *answer) error
 			defer t.Stop()
 			giveUp = t.C
 		case <-giveUp:
-			c.kill()
-			c.stdin.Close()
+			c.stop()
 			<-c.done
 			return ctx.Err()
 		case <-c.done:
@@ -150,6 +190,9 @@ func (a *answer) add(f *wire.Frame) (end bool, err error) {
 		resp := new(wire.Response)
 		if err := f.Decode(resp); err != nil {
 			return true, err
+		}
+		if resp.Version != wire.Version {
+			return true, &VersionError{Runner: resp.Version}
 		}
 		a.resp = resp
 		if resp.InFile {
@@ -197,7 +240,7 @@ func (a *answer) reply() (*Reply, error) {
 	}
 	return &Reply{
 		Response: a.resp, Broken: a.broken, Data: a.payload.Bytes(),
-		Status: driver.Status{Code: a.exit.Code, Signal: a.exit.Signal},
+		Status: driver.Status{Code: a.exit.Code, Signal: a.exit.Signal, OOM: a.exit.OOM},
 		Late:   a.exit.Deadline, Stderr: a.stderr.bytes(),
 		Raw: append(a.stdout.bytes(), a.stderr.bytes()...),
 	}, nil

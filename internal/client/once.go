@@ -17,49 +17,114 @@ import (
 
 // Once makes a call in a sandbox to which no stream can be kept: with one Exec, whose environment
 // holds the request. When the connection breaks before the result is there, the result is asked
-// for again; the call itself is never repeated.
+// for again; the call itself is repeated only when the sandbox has said that it has not accepted it
+// and never will.
 func Once(ctx context.Context, sb driver.Sandbox, c *Call) (*Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	id := newID()
-	req := c.request(ctx)
-	env := []string{callproc.EnvMode + "=" + callproc.ModeOnce}
-	if c.Input.Path == "" {
-		env = append(env, callproc.EnvInput+"="+base64.StdEncoding.EncodeToString(c.Input.Data))
-	} else {
-		path, err := ship(ctx, sb, id, c)
-		if err != nil {
+	o := &once{sb: sb, call: c, stdout: &head{w: c.Stdout}, stderr: &tail{w: c.Stderr}}
+	for try := 0; ; try++ {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		req.File = path
+		reply, err := o.attempt(ctx)
+		if err == nil && try < sendAgain && reply.Response != nil && reply.Response.Outcome == wire.NoSuchCall {
+			continue
+		}
+		return reply, err
 	}
-	b, err := json.Marshal(req)
+}
+
+// once is a call on its way.
+type once struct {
+	sb      driver.Sandbox
+	call    *Call
+	path    string // of a large input in the sandbox, once it is there
+	stdout  *head
+	stderr  *tail
+	greeted bool          // a runner has said hello
+	status  driver.Status // how a runner ended whose words were cut off
+}
+
+// attempt sends the call under a new id.
+func (o *once) attempt(ctx context.Context) (*Reply, error) {
+	id := newID()
+	env, err := o.describe(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	env = append(env, callproc.EnvRequest+"="+string(b))
-	reply, err := exchange(ctx, sb, id, c, env)
-	for try := 0; retryable(ctx, err) && try < askAgain; try++ {
+	reply, err := o.exchange(ctx, id, env)
+	lost, status := false, o.status
+	for try := 0; try < askAgain && o.unanswered(reply, err); try++ {
+		if _, silent := errors.AsType[*NotRunner](err); silent && try > 0 {
+			break // it may be no runner at all, and has been asked once
+		}
+		lost = true
 		if !sleep(ctx, time.Duration(1<<try)*askPause) {
 			break
 		}
-		var again *Reply
-		again, err = exchange(ctx, sb, id, c, []string{callproc.EnvMode + "=" + callproc.ModeResult})
-		if err == nil {
-			reply = again
-		}
+		reply, err = o.exchange(ctx, id, []string{callproc.EnvMode + "=" + callproc.ModeResult})
 	}
 	if ctx.Err() != nil && err != nil {
-		err = ctx.Err()
+		if lost {
+			o.cancel(ctx, id)
+		}
+		return nil, ctx.Err()
+	}
+	if l, ok := errors.AsType[*Lost](err); ok && l.Err == nil {
+		return nil, &NotRunner{Reason: "its output ends before the result does", Raw: l.Raw, Status: status}
+	}
+	if err == nil && reply.Response == nil && status != (driver.Status{}) {
+		reply.Status = status // it has seen more of the end than the runner that was asked
 	}
 	return reply, err
 }
 
-// How often, and after which first pause, a lost result is asked for.
+// describe is the environment of the runner that makes the call.
+func (o *once) describe(ctx context.Context, id string) ([]string, error) {
+	req := o.call.request(ctx)
+	env := []string{callproc.EnvMode + "=" + callproc.ModeOnce}
+	switch {
+	case o.call.Input.Path == "":
+		env = append(env, callproc.EnvInput+"="+base64.StdEncoding.EncodeToString(o.call.Input.Data))
+	case o.path == "":
+		path, err := ship(ctx, o.sb, id, o.call)
+		if err != nil {
+			return nil, err
+		}
+		o.path = path
+		fallthrough
+	default:
+		req.File = o.path
+	}
+	b, err := json.Marshal(req)
+	return append(env, callproc.EnvRequest+"="+string(b)), err
+}
+
+// unanswered reports whether it is worth asking for the call's result: the connection broke, or a
+// proxy has sent the call twice and this was the answer to the second.
+func (o *once) unanswered(reply *Reply, err error) bool {
+	if err == nil {
+		return reply.Response != nil && reply.Response.Outcome == wire.Duplicate
+	}
+	if n, ok := errors.AsType[*NotRunner](err); ok {
+		return n.silent && n.Status.Code == 0
+	}
+	_, lost := errors.AsType[*Lost](err)
+	return lost && !errors.Is(err, driver.ErrSandboxGone)
+}
+
+// cancel ends a call whose connection is lost and whose context has ended.
+func (o *once) cancel(ctx context.Context, id string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer stop()
+	o.exchange(ctx, id, []string{callproc.EnvMode + "=" + callproc.ModeCancel})
+}
+
+// How often, and after which first pause, a lost result is asked for; and how often a call is sent
+// that never arrived.
 const (
-	askAgain = 6
-	askPause = 50 * time.Millisecond
+	askAgain  = 6
+	askPause  = 50 * time.Millisecond
+	sendAgain = 2
 )
 
 // inputDir is where large inputs go in a sandbox; the runner's function reads them from there.
@@ -80,11 +145,6 @@ func ship(ctx context.Context, sb driver.Sandbox, id string, c *Call) (string, e
 	return path, files.WriteFile(ctx, path, f)
 }
 
-func retryable(ctx context.Context, err error) bool {
-	_, lost := errors.AsType[*Lost](err)
-	return lost && ctx.Err() == nil && !errors.Is(err, driver.ErrSandboxGone)
-}
-
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -98,23 +158,35 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // exchange runs the runner once and reads the frames of call id from its output. *Lost means that
 // they ended before the result did.
-func exchange(ctx context.Context, sb driver.Sandbox, id string, c *Call, env []string) (*Reply, error) {
+func (o *once) exchange(ctx context.Context, id string, env []string) (*Reply, error) {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
 	nonce := rand.Text(26)
 	env = append(env, callproc.EnvNonce+"="+nonce, callproc.EnvCall+"="+id)
+	files, hasFiles := o.sb.(driver.Files)
+	if hasFiles {
+		env = append(env, callproc.EnvState+"="+stateDir, callproc.EnvShared+"=1")
+	}
 	r, w := io.Pipe()
 	stray := &head{}
-	a := &answer{call: c, stdout: &head{w: c.Stdout}, stderr: &tail{w: c.Stderr}}
+	a := &answer{call: o.call, stdout: o.stdout, stderr: o.stderr}
 	stderr := &tail{} // the runner's own
 	read := make(chan error, 1)
 	go func() {
 		err := collect(wire.NewReader(r, nonce, stray), id, a)
 		read <- err
+		if _, lost := errors.AsType[*Lost](err); err != nil && !lost {
+			stop() // nothing that it says now counts
+		} else if err == nil {
+			defer time.AfterFunc(endTime, stop).Stop()
+		}
 		io.Copy(io.Discard, r) // so that the process can end
 	}()
-	st, execErr := sb.Exec(ctx, &driver.Command{Args: []string{driver.RunnerArg}, Env: env, Stdout: w, Stderr: stderr})
+	st, execErr := o.sb.Exec(running, &driver.Command{Args: []string{driver.RunnerArg}, Env: env, Stdout: w, Stderr: stderr})
 	w.Close()
 	err := <-read
 	r.Close()
+	o.greeted = o.greeted || a.greeted
 	if frame, ok := errors.AsType[*wire.FrameError](err); ok {
 		return nil, &NotRunner{Reason: frame.Reason, Raw: append(stray.bytes(), stderr.bytes()...)}
 	}
@@ -122,16 +194,26 @@ func exchange(ctx context.Context, sb driver.Sandbox, id string, c *Call, env []
 		switch {
 		case execErr != nil:
 			return nil, &Lost{Err: execErr}
-		case !a.greeted:
-			return nil, &NotRunner{Reason: "it ended without a hello", Raw: append(stray.bytes(), stderr.bytes()...), Status: st}
+		case !o.greeted:
+			return nil, &NotRunner{Reason: "it ended without a hello", Raw: append(stray.bytes(), stderr.bytes()...), Status: st, silent: true}
 		}
+		o.status = st
 		return nil, &Lost{Raw: stderr.bytes()}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return a.reply()
+	if a.resp == nil || !a.resp.InFile {
+		return a.reply()
+	}
+	if !hasFiles {
+		return nil, &NotRunner{Reason: "a result in a file that this host can't see"}
+	}
+	return o.fetch(ctx, files, id, a)
 }
+
+// endTime is how long a runner may take to end once it has said everything.
+const endTime = 5 * time.Second
 
 // collect reads frames until the call's exit.
 func collect(r *wire.Reader, id string, a *answer) error {
@@ -153,6 +235,9 @@ func collect(r *wire.Reader, id string, a *answer) error {
 			}
 			a.greeted = true
 			continue
+		}
+		if !a.greeted {
+			return &wire.FrameError{Reason: "its first frame is no hello"}
 		}
 		if f.Call != id {
 			return &wire.FrameError{Reason: "a frame of another call"}

@@ -35,6 +35,9 @@ func Solo(ctx context.Context, sb driver.Local, c *Call) (*Reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v, ok := errors.AsType[*VersionError](r.Broken); ok {
+		return nil, v
+	}
 	reply := &Reply{
 		Response: r.Response, Broken: r.Broken, Data: r.Data, Status: r.Status, Late: r.Late,
 		Stderr: stderr.bytes(), Raw: append(stdout.bytes(), stderr.bytes()...),

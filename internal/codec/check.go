@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
+
+// maxDepth is how deeply values may be nested: encoding/json reads no more than 10,000 levels.
+const maxDepth = 9_000
 
 // Check finds the first part of v that JSON can't carry: NaN and infinities, strings that are not
 // UTF-8 (encoding/json would replace their bytes), cycles, channels, functions, complex numbers.
@@ -26,16 +30,54 @@ func Check(v any) error {
 }
 
 type checker struct {
-	path    []string
-	parents []reflect.Value // pointers, maps and slices on the way here
+	path    []step
+	depth   int             // of JSON arrays and objects
+	parents []parent        // pointers, maps and slices on the way here
+	further map[parent]bool // those beyond the first few
+	structs map[reflect.Type][]field
+}
+
+// parent is what holds a value; it can't be inside it again.
+type parent struct {
+	at     uintptr
+	typ    reflect.Type
+	length int // of a slice
+}
+
+// step leads from a value to one inside it: a field, an element or, for a valid key, a map's value.
+type step struct {
+	field string
+	index int
+	key   reflect.Value
+}
+
+func (s step) String() string {
+	switch {
+	case s.field != "":
+		return "." + s.field
+	case s.key.IsValid():
+		return "[" + short(fmt.Sprint(s.key), 64) + "]"
+	}
+	return fmt.Sprintf("[%d]", s.index)
 }
 
 func (c *checker) fail(reason string) error {
-	return &Error{Field: strings.TrimPrefix(strings.Join(c.path, ""), "."), Reason: reason}
+	var b strings.Builder
+	for _, s := range c.path {
+		b.WriteString(s.String())
+	}
+	path := strings.TrimPrefix(b.String(), ".")
+	if len(path) > maxPath {
+		path = path[:maxPath/2] + "…" + path[len(path)-maxPath/2:]
+	}
+	return &Error{Field: strings.ToValidUTF8(path, "\ufffd"), Reason: reason}
 }
 
-func (c *checker) at(step string, v reflect.Value) error {
-	c.path = append(c.path, step)
+// maxPath bounds the path of a field in an Error.
+const maxPath = 1 << 10
+
+func (c *checker) at(s step, v reflect.Value) error {
+	c.path = append(c.path, s)
 	err := c.value(v)
 	c.path = c.path[:len(c.path)-1]
 	return err
@@ -46,14 +88,20 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-func custom(t reflect.Type) bool {
-	return t.Implements(jsonMarshaler) || t.Implements(textMarshaler) ||
-		t.Kind() != reflect.Pointer && t.Kind() != reflect.Interface &&
-			(reflect.PointerTo(t).Implements(jsonMarshaler) || reflect.PointerTo(t).Implements(textMarshaler))
+// custom reports whether encoding/json leaves v to methods of its own.
+func custom(v reflect.Value) bool {
+	if k := v.Kind(); k != reflect.Pointer && k != reflect.Struct && k != reflect.Interface && v.Type().PkgPath() == "" {
+		return false // it has no methods, and the answer is wanted for every element of a slice
+	}
+	return customType(v.Type()) || v.CanAddr() && v.Kind() != reflect.Pointer && v.Kind() != reflect.Interface && customType(reflect.PointerTo(v.Type()))
+}
+
+func customType(t reflect.Type) bool {
+	return t.Implements(jsonMarshaler) || t.Implements(textMarshaler)
 }
 
 func (c *checker) value(v reflect.Value) error {
-	if v.IsValid() && custom(v.Type()) {
+	if custom(v) {
 		return nil
 	}
 	switch v.Kind() {
@@ -72,20 +120,18 @@ func (c *checker) value(v reflect.Value) error {
 			return c.value(v.Elem())
 		}
 	case reflect.Pointer:
-		if !v.IsNil() {
-			return c.below(v, func() error { return c.value(v.Elem()) })
-		}
+		return c.below(v, func() error { return c.value(v.Elem()) })
 	case reflect.Map:
-		return c.below(v, func() error { return c.mapping(v) })
+		return c.below(v, func() error { return c.nested(v, c.mapping) })
 	case reflect.Slice:
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return nil
 		}
-		return c.below(v, func() error { return c.list(v) })
+		return c.below(v, func() error { return c.nested(v, c.list) })
 	case reflect.Array:
-		return c.list(v)
+		return c.nested(v, c.list)
 	case reflect.Struct:
-		return c.fields(v)
+		return c.nested(v, c.fields)
 	}
 	return nil
 }
@@ -95,28 +141,48 @@ func (c *checker) below(v reflect.Value, f func() error) error {
 	if v.IsNil() {
 		return nil
 	}
-	for _, p := range c.parents {
-		if p.Kind() == v.Kind() && p.Pointer() == v.Pointer() && p.Type() == v.Type() && (v.Kind() != reflect.Slice || p.Len() == v.Len() && v.Len() > 0) {
-			return c.fail("a cycle: it contains itself")
+	p := parent{at: v.Pointer(), typ: v.Type()}
+	if v.Kind() == reflect.Slice {
+		if p.length = v.Len(); p.length == 0 {
+			return nil
 		}
 	}
-	if len(c.parents) > 5000 {
-		return c.fail("nested too deeply")
+	if slices.Contains(c.parents, p) || c.further[p] {
+		return c.fail("a cycle: it contains itself")
 	}
-	c.parents = append(c.parents, v)
-	err := f()
-	c.parents = c.parents[:len(c.parents)-1]
+	if len(c.parents) < 32 {
+		c.parents = append(c.parents, p)
+		defer func() { c.parents = c.parents[:len(c.parents)-1] }()
+		return f()
+	}
+	if c.further == nil {
+		c.further = map[parent]bool{}
+	}
+	c.further[p] = true
+	defer delete(c.further, p)
+	return f()
+}
+
+// nested runs f for v, a JSON array or object.
+func (c *checker) nested(v reflect.Value, f func(reflect.Value) error) error {
+	if c.depth >= maxDepth {
+		return c.fail(fmt.Sprintf("nested more than %d levels deep", maxDepth))
+	}
+	c.depth++
+	err := f(v)
+	c.depth--
 	return err
 }
 
 func (c *checker) mapping(v reflect.Value) error {
+	suspicious := suspect(v.Type().Elem(), nil)
 	for it := v.MapRange(); it.Next(); {
 		k := it.Key()
-		if k.Kind() == reflect.String && !custom(k.Type()) && !utf8.ValidString(k.String()) {
-			return c.fail(fmt.Sprintf("a key that is not UTF-8: %q", k.String()))
+		if k.Kind() == reflect.String && !utf8.ValidString(k.String()) {
+			return c.fail("a key that is not UTF-8: " + short(fmt.Sprintf("%q", k.String()), 64))
 		}
-		if suspect(v.Type().Elem(), nil) {
-			if err := c.at(fmt.Sprintf("[%v]", k), it.Value()); err != nil {
+		if suspicious {
+			if err := c.at(step{key: k}, it.Value()); err != nil {
 				return err
 			}
 		}
@@ -124,12 +190,20 @@ func (c *checker) mapping(v reflect.Value) error {
 	return nil
 }
 
+// short cuts s to what is fit for an error.
+func short(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
 func (c *checker) list(v reflect.Value) error {
 	if !suspect(v.Type().Elem(), nil) {
 		return nil
 	}
 	for i := range v.Len() {
-		if err := c.at(fmt.Sprintf("[%d]", i), v.Index(i)); err != nil {
+		if err := c.at(step{index: i}, v.Index(i)); err != nil {
 			return err
 		}
 	}
@@ -137,31 +211,32 @@ func (c *checker) list(v reflect.Value) error {
 }
 
 func (c *checker) fields(v reflect.Value) error {
-	t := v.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if !f.IsExported() && !f.Anonymous || f.Tag.Get("json") == "-" || !suspect(f.Type, nil) {
-			continue
-		}
-		if strings.Contains(f.Tag.Get("json"), ",omitempty") && empty(v.Field(i)) {
-			continue
-		}
-		if err := c.at("."+f.Name, v.Field(i)); err != nil {
-			return err
+	for _, f := range c.suspects(v.Type()) {
+		if fv := v.FieldByIndex(f.Index); !f.omitted(fv) {
+			if err := c.at(step{field: f.Name}, fv); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// empty is what omitempty leaves out.
-func empty(v reflect.Value) bool {
-	switch v.Kind() {
-	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
-		return v.Len() == 0
-	case reflect.Interface, reflect.Pointer:
-		return v.IsNil()
+// suspects are the fields of a struct type that have to be looked at.
+func (c *checker) suspects(t reflect.Type) []field {
+	fields, ok := c.structs[t]
+	if ok {
+		return fields
 	}
-	return v.IsZero() && v.Kind() != reflect.Struct
+	for i := range t.NumField() {
+		if f := fieldOf(t, i); !f.skip && suspect(f.Type, nil) {
+			fields = append(fields, f)
+		}
+	}
+	if c.structs == nil {
+		c.structs = map[reflect.Type][]field{}
+	}
+	c.structs[t] = fields
+	return fields
 }
 
 // suspect reports whether a value of type t can be something that Check refuses, so that a slice
@@ -174,7 +249,7 @@ func suspect(t reflect.Type, above []reflect.Type) bool {
 	case reflect.Slice, reflect.Array:
 		return suspect(t.Elem(), above)
 	case reflect.Struct:
-		if custom(t) {
+		if customType(t) {
 			return false
 		}
 		for _, a := range above {

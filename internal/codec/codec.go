@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,10 +26,15 @@ func (e *Error) Error() string {
 	return e.Field + ": " + e.Reason
 }
 
-// Encode writes v as JSON. Its error is an *Error, or one of w's.
+// Encode writes v as JSON. Its error is an *Error, or one of w's; some of v may have been written
+// then.
 func Encode(w io.Writer, v any) error {
+	v = settle(v)
 	if err := Check(v); err != nil {
 		return err
+	}
+	if v != nil && weigh(reflect.ValueOf(v), largeSize) <= 0 {
+		return encodeLarge(w, v, largeSize, pieceSize)
 	}
 	cw := &checkedWriter{w: w}
 	enc := json.NewEncoder(cw)
@@ -41,9 +47,23 @@ func Encode(w io.Writer, v any) error {
 		return describe(err)
 	}
 	if cw.invalid {
-		return &Error{Reason: "the JSON of a MarshalJSON method is not UTF-8"}
+		return errForeign
 	}
 	return nil
+}
+
+var errForeign = &Error{Reason: "the JSON of a MarshalJSON method is not UTF-8"}
+
+// settle returns a pointer to a copy of v, so that MarshalJSON methods of pointers are found as
+// UnmarshalJSON methods will be.
+func settle(v any) any {
+	rv := reflect.ValueOf(v)
+	if !rv.IsValid() || rv.Kind() == reflect.Pointer {
+		return v
+	}
+	p := reflect.New(rv.Type())
+	p.Elem().Set(rv)
+	return p.Interface()
 }
 
 // Marshal returns v as JSON.
@@ -84,8 +104,14 @@ func Unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// describe makes an *Error of one of encoding/json's.
+// describe makes an *Error of one of encoding/json's, whose text may quote all of a value.
 func describe(err error) *Error {
+	e := explain(err)
+	e.Reason = short(e.Reason, 2<<10)
+	return e
+}
+
+func explain(err error) *Error {
 	var typeErr *json.UnmarshalTypeError
 	if errors.As(err, &typeErr) {
 		return &Error{Field: typeErr.Field, Reason: fmt.Sprintf("a JSON %s where Go has %s", typeErr.Value, typeErr.Type)}

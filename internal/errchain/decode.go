@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 
 	"github.com/remote-box/remote/internal/registry"
 	"github.com/remote-box/remote/internal/wire"
@@ -44,7 +45,8 @@ func (d *decoder) node(n *wire.Error, depth int) error {
 	if self == nil {
 		return e
 	}
-	if self.Error() == e.message && len(e.is) == 0 && covers(self, e.wraps) {
+	e.is = slices.DeleteFunc(e.is, func(known error) bool { return answers(self, known) })
+	if safely(self.Error) == e.message && len(e.is) == 0 && covers(self, e.wraps) {
 		return self
 	}
 	e.wraps = append([]error{self}, e.wraps...)
@@ -70,7 +72,7 @@ func (d *decoder) self(n *wire.Error, wraps []error) error {
 	if !ok || k.Type == nil {
 		return nil
 	}
-	return fromJSON(k.Type, n.Data)
+	return fromJSON(k.Type, n.Data, wraps)
 }
 
 // known is the value registered under name, or nil.
@@ -86,19 +88,50 @@ func (d *decoder) known(name string) error {
 
 // fromJSON makes an error of type t. Its methods are the user's and see data from a sandbox, so
 // that a panic in them must not reach the caller.
-func fromJSON(t reflect.Type, data []byte) error {
+func fromJSON(t reflect.Type, data []byte, wraps []error) error {
 	return safely(func() error {
 		v := reflect.New(t)
 		if t.Kind() == reflect.Pointer {
 			v.Elem().Set(reflect.New(t.Elem()))
 		}
-		if json.Unmarshal(data, v.Interface()) != nil {
-			return nil
+		err := json.Unmarshal(data, v.Interface())
+		if _, wrongType := errors.AsType[*json.UnmarshalTypeError](err); err != nil && !wrongType {
+			return nil // a field of the wrong type is one that holds an error, as a rule
 		}
-		err, _ := v.Elem().Interface().(error)
+		restore(v.Elem(), wraps)
+		err, _ = v.Elem().Interface().(error)
 		_ = err.Error() // one that panics is caught here and dropped
 		return err
 	})
+}
+
+var errorType = reflect.TypeFor[error]()
+
+// restore puts wrapped errors back into the fields of an error that held them: JSON can't.
+func restore(v reflect.Value, wraps []error) {
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct || len(wraps) == 0 {
+		return
+	}
+	for i := range v.NumField() {
+		switch f := v.Field(i); {
+		case !f.CanSet():
+		case f.Type() == errorType && len(wraps) == 1:
+			f.Set(reflect.ValueOf(&wraps[0]).Elem())
+			return
+		case f.Type() == reflect.SliceOf(errorType):
+			f.Set(reflect.ValueOf(wraps))
+			return
+		}
+	}
+}
+
+// answers reports whether err's own Is method says that it is target.
+func answers(err, target error) bool {
+	is, ok := err.(interface{ Is(error) bool })
+	return ok && safely(func() bool { return is.Is(target) })
 }
 
 // covers reports whether err leads to all of wraps by itself.
@@ -114,7 +147,7 @@ func covers(err error, wraps []error) bool {
 
 // same is a == b for errors whose type may not be comparable.
 func same(a, b error) bool {
-	return a != nil && reflect.TypeOf(a).Comparable() && a == b
+	return a != nil && b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 // chained is an error of which the other side only knows the text and what it wraps.

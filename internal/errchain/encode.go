@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/remote-box/remote/internal/registry"
 	"github.com/remote-box/remote/internal/wire"
@@ -20,32 +21,47 @@ const (
 
 // Encode describes err, which is not nil. The description fits into a frame.
 func Encode(err error) *wire.Error {
-	for _, text := range []int{maxText, 4 << 10, 512, 64} {
-		e := &encoder{text: text, nodes: maxNodes, std: sentinels()}
+	for _, e := range []*encoder{
+		{top: maxText, text: maxText, data: maxText},
+		{top: maxText, text: 4 << 10, data: maxText},
+		{top: maxText, text: 512, data: maxText},
+		{top: maxText, text: 64, data: 4 << 10},
+		{top: 4 << 10, text: 64, data: 64},
+		{top: 64},
+	} {
+		e.nodes, e.std = maxNodes, sentinels()
 		n := e.node(err, 0)
 		if f, ok := err.(fmt.Formatter); ok {
 			if d := safely(func() string { return fmt.Sprintf("%+v", f) }); d != string(n.Message) {
-				n.Detail = wire.Cut(d, text)
+				n.Detail = wire.Cut(d, e.top)
 			}
 		}
-		if b, err := json.Marshal(n); err == nil && len(b) <= wire.MaxBody-maxText*2 {
+		if b, err := json.Marshal(n); err == nil && len(b) <= maxSize {
 			return n
 		}
 	}
 	return &wire.Error{Type: fmt.Sprintf("%T", err), Message: "an error too large to travel"}
 }
 
+// maxSize is how long the JSON of a chain may be: it shares a frame with other texts.
+const maxSize = wire.MaxBody - 2*maxText
+
 type encoder struct {
-	text  int
-	nodes int
-	std   map[string]error
+	top, text int // how long messages may be: the first, those below it
+	data      int // how long errors' own JSON may be
+	nodes     int
+	std       map[string]error
 }
 
 func (e *encoder) node(err error, depth int) *wire.Error {
 	e.nodes--
+	limit := e.text
+	if depth == 0 {
+		limit = e.top
+	}
 	n := &wire.Error{
-		Type:    fmt.Sprintf("%T", err),
-		Message: wire.Cut(safely(err.Error), e.text),
+		Type:    string(wire.Cut(fmt.Sprintf("%T", err), 1<<10)),
+		Message: wire.Cut(safely(err.Error), limit),
 	}
 	e.identify(n, err)
 	wrapped := unwrap(err)
@@ -64,14 +80,13 @@ func (e *encoder) node(err error, depth int) *wire.Error {
 
 // identify fills in which known errors err is.
 func (e *encoder) identify(n *wire.Error, err error) {
-	comparable := reflect.TypeOf(err).Comparable()
 	is, _ := err.(interface{ Is(error) bool })
 	match := func(name string, known error) {
-		if known == nil || !reflect.TypeOf(known).Comparable() {
+		if known == nil {
 			return
 		}
-		if comparable && err == known {
-			n.Known = name
+		if same(err, known) {
+			n.Known = max(n.Known, name) // of two names always the same
 		} else if is != nil && safely(func() bool { return is.Is(known) }) {
 			n.Is = append(n.Is, name)
 		}
@@ -83,6 +98,7 @@ func (e *encoder) identify(n *wire.Error, err error) {
 		match(k.Name, k.Value)
 		return true
 	})
+	slices.Sort(n.Is)
 	if n.Known != "" {
 		return
 	}
@@ -94,7 +110,8 @@ func (e *encoder) identify(n *wire.Error, err error) {
 		if k.Type != reflect.TypeOf(err) {
 			return true
 		}
-		if data, jerr := json.Marshal(err); jerr == nil && len(data) <= e.text {
+		// MarshalJSON is the user's too.
+		if data := safely(func() []byte { b, _ := json.Marshal(err); return b }); data != nil && len(data) <= e.data {
 			n.Known, n.Data = k.Name, data
 		}
 		return false

@@ -50,7 +50,10 @@ func End(ctx context.Context, find Set, grace time.Duration) {
 	for time.Now().Before(deadline) {
 		pids := find()
 		if len(pids) == 0 {
-			return
+			// A look at processes that are ending may have missed one.
+			if pids = find(); len(pids) == 0 {
+				return
+			}
 		}
 		Signal(pids, syscall.SIGKILL)
 		if !pause(ctx, time.Millisecond) {
@@ -59,6 +62,15 @@ func End(ctx context.Context, find Set, grace time.Duration) {
 			return
 		}
 	}
+}
+
+// EndTree kills leader, everything below it and whatever others finds. The leader is stopped first:
+// what it started is found through its parents, and loses them as they end.
+func EndTree(ctx context.Context, leader int, others Set) {
+	stop(leader)
+	End(ctx, func() []int { return Descendants(leader) }, 0)
+	SignalGroup(leader, syscall.SIGKILL)
+	End(ctx, others, 0)
 }
 
 // waitGone reports whether find returned nothing before d had passed.

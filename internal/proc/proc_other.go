@@ -16,6 +16,7 @@ func SignalGroup(int, syscall.Signal) {}
 // Group are the attributes of a process of its own.
 func Group() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
+func stop(int)                 {}
 func kill(int, syscall.Signal) {}
 func alive(int) bool           { return false }
 func all() []int               { return nil }

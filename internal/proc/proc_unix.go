@@ -6,6 +6,13 @@ import "syscall"
 
 func kill(pid int, sig syscall.Signal) { syscall.Kill(pid, sig) }
 
+// stop stops a process that is not to start any more others.
+func stop(pid int) {
+	if pid > 1 {
+		syscall.Kill(pid, syscall.SIGSTOP)
+	}
+}
+
 // SignalGroup sends sig to the process group that pid leads.
 func SignalGroup(pid int, sig syscall.Signal) {
 	if pid > 1 {

@@ -67,8 +67,7 @@ func NewReader(r io.Reader, nonce string, other io.Writer) *Reader {
 func (r *Reader) Next() (Frame, error) {
 	want := 1
 	for {
-		// More than is needed is there, as a rule; less only at the end.
-		if _, err := r.r.Peek(want); err != nil && r.r.Buffered() < want {
+		if _, err := r.r.Peek(want); err != nil {
 			rest, _ := r.r.Peek(r.r.Buffered())
 			r.pass(rest)
 			r.release()

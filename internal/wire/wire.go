@@ -16,6 +16,7 @@
 package wire
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -61,10 +62,22 @@ const KindData Kind = 'd'
 // NoCall stands for the call id in frames that belong to no call.
 const NoCall = "-"
 
+// VersionError says that the other side speaks another version of the protocol.
+type VersionError struct {
+	Runner int
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the runner speaks version %d of the protocol, this program version %d", e.Runner, Version)
+}
+
 // Hello is a runner's first frame.
 type Hello struct {
 	Version int `json:"v"`
 	PID     int `json:"pid"`
+	// Instance names the memory of a supervisor that outlives its connections: one that greets
+	// again under the same name still knows which calls were accepted.
+	Instance string `json:"instance,omitempty"`
 }
 
 // Request asks for one call.
@@ -124,6 +137,8 @@ type Exit struct {
 	Signal string `json:"signal,omitempty"`
 	// Deadline says that the runner ended the call because its time was up.
 	Deadline bool `json:"deadline,omitempty"`
+	// OOM says that the process was killed because memory ran out.
+	OOM bool `json:"oom,omitempty"`
 	// Broken says what was wrong with the answer of a process that gave none.
 	Broken string `json:"broken,omitempty"`
 }

@@ -1,0 +1,81 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/wire"
+)
+
+// Resident reports whether the supervisor outlives the connection: then another one finds it and
+// the calls under way.
+func (c *Conn) Resident() bool { return c.name() != "" }
+
+func (c *Conn) name() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.instance
+}
+
+// Detach ends the connection to a resident supervisor, which goes on.
+func (c *Conn) Detach() {
+	c.stop()
+	<-c.done
+}
+
+// How long, and how often, a lost supervisor is looked for.
+const (
+	seekTime  = time.Minute
+	seekPause = 20 * time.Millisecond
+	seekMax   = 2 * time.Second
+)
+
+// Recover gets the reply of a call that has been lost with its connection: it asks for it over
+// another one, which redial gets. The call itself is made again only if the supervisor never had
+// it. An error is the one by which the call was lost, unless redial has found out more.
+func (c *Conn) Recover(ctx context.Context, call *Call, lost error, redial func(context.Context, *Conn) (*Conn, error)) (*Reply, error) {
+	broken := c
+	deadline := time.Now().Add(seekTime)
+	for wait := seekPause; recoverable(ctx, lost) && broken.Resident(); wait = min(2*wait, seekMax) {
+		next, err := redial(ctx, broken)
+		switch {
+		case err == nil && next.name() != c.name():
+			return nil, lost // what became of it has been forgotten there
+		case err == nil:
+			var reply *Reply
+			if reply, err = next.again(ctx, call); err == nil {
+				return reply, nil
+			}
+			lost, broken = err, next
+		case errors.Is(err, driver.ErrSandboxGone):
+			return nil, err
+		}
+		if time.Now().After(deadline) || !sleep(ctx, wait) {
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, lost
+}
+
+// again asks for the reply of a call that was made over an earlier connection.
+func (c *Conn) again(ctx context.Context, call *Call) (*Reply, error) {
+	reply, err := c.exchange(ctx, call, func(_ context.Context, id string, _ *Call) error {
+		c.w.Frame(wire.KindQuery, id, nil)
+		return nil
+	})
+	if err == nil && reply.Response != nil && reply.Response.Outcome == wire.NoSuchCall {
+		// What the earlier connection still carried is not read any more.
+		return c.Call(ctx, call)
+	}
+	return reply, err
+}
+
+func recoverable(ctx context.Context, err error) bool {
+	_, lost := errors.AsType[*Lost](err)
+	return lost && ctx.Err() == nil && !errors.Is(err, driver.ErrSandboxGone)
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package codec
+
+const noFollow = 0
