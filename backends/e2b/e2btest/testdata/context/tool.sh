@@ -1,0 +1,2 @@
+#!/bin/sh
+echo tool ran as $(id -un)
