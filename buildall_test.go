@@ -19,7 +19,7 @@ import (
 // imaginary is a backend whose images exist in memory.
 type imaginary struct {
 	subprocess.Backend
-	Named string // the image's name
+	Named  string // the image's name
 	Secret string // not part of the image
 	*provider
 }

@@ -8,8 +8,8 @@ import (
 // Secret is a string, such as a provider's key, that shows itself to nobody: every verb of package
 // fmt, encoding/json and the like, and log/slog get asterisks. string(s) is the text itself.
 //
-// Package fmt can't ask values that are in unexported fields; don't print structs that keep a
-// Secret in one.
+// Package fmt can't ask values that are in unexported fields, nor encoding/json the keys of maps: keep
+// no Secret there in what is printed.
 type Secret string
 
 const masked = "********"

@@ -59,7 +59,7 @@ func (l *hostListing) buildLibrary(ctx context.Context, m *hostModule) error {
 		if err := o.importAll(d, pkgs); err != nil {
 			return err
 		}
-		again, err := l.link(ctx, o, HostProgram{Name: m.Path}, "./"+l.relative(filepath.Join(m.Dir, mainDir)))
+		again, err := l.link(ctx, o, HostProgram{Name: m.Path, Inits: l.inits(pkgs, "")}, "./"+l.relative(filepath.Join(m.Dir, mainDir)))
 		if err != nil || !again {
 			return err
 		}
@@ -126,7 +126,7 @@ func (l *hostListing) buildMain(ctx context.Context, p *hostPackage, files []str
 	if p.ImportPath == CommandLine {
 		args = append(files, added)
 	}
-	_, err = l.link(ctx, o, HostProgram{Name: p.ImportPath, Main: true}, args...)
+	_, err = l.link(ctx, o, HostProgram{Name: p.ImportPath, Main: true, Inits: l.inits([]string{p.ImportPath}, p.ImportPath)}, args...)
 	return err
 }
 

@@ -38,6 +38,8 @@ type HostProgram struct {
 	Main bool   // only functions of its main package are its own
 	Path string // the executable, "" if there is none
 	Err  string // why not
+
+	Inits []InitPackage // what it initialises, in an order in which it can
 }
 
 // BrokenPackage is a package that does not compile.
