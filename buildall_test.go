@@ -73,7 +73,7 @@ func (i imaginaryImage) Build(_ context.Context, log io.Writer) error {
 	return nil
 }
 
-var imagined = &provider{images: map[string]bool{"existing": true}}
+var imagined = &provider{}
 
 func imaginedOne(context.Context, int) (int, error)  { return 1, nil }
 func imaginedTwo(context.Context, int) (int, error)  { return 2, nil }
@@ -104,7 +104,17 @@ func images(r remote.Report) []string {
 	return all
 }
 
+// forget takes the provider back to its beginning.
+func (p *provider) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.images = map[string]bool{"existing": true}
+	p.builds.Store(0)
+	p.begun = nil
+}
+
 func TestCheckAllThenBuildAll(t *testing.T) {
+	imagined.forget()
 	r, err := remote.CheckAll(t.Context(), remote.BuildOptions{})
 	want := []string{
 		" error: imaginedSix", "existing ready: imaginedOne", "missing would build: imaginedFour imaginedTwo", "refused would build: imaginedFive",
@@ -155,10 +165,7 @@ func TestCheckAllThenBuildAll(t *testing.T) {
 }
 
 func TestBuildAllRunsJobsAtOnce(t *testing.T) {
-	imagined.mu.Lock()
-	delete(imagined.images, "missing")
-	imagined.mu.Unlock()
-	before := imagined.builds.Load()
+	imagined.forget()
 	imagined.begun, imagined.proceed = make(chan struct{}), make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
@@ -171,7 +178,7 @@ func TestBuildAllRunsJobsAtOnce(t *testing.T) {
 	close(imagined.proceed)
 	<-ended
 	imagined.begun = nil
-	if n := imagined.builds.Load() - before; n != 2 {
+	if n := imagined.builds.Load(); n != 2 {
 		t.Errorf("%d images were built, want 2", n)
 	}
 }

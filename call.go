@@ -310,16 +310,30 @@ func (f *function) skew(image, reason string) error {
 
 // decode reads the output.
 func (f *function) decode(r *client.Reply, out any) error {
-	data := r.Data
-	if r.Path != "" {
-		var err error
-		if data, err = os.ReadFile(r.Path); err != nil {
-			return fmt.Errorf("%s: reading its result: %w", f.ID(), err)
-		}
+	err, raw := error(nil), r.Data
+	if r.Path == "" {
+		err = codec.Unmarshal(r.Data, out)
+	} else {
+		raw, err = decodeFile(r.Path, r.Response.Size, out)
 	}
-	if err := codec.Unmarshal(data, out); err != nil {
+	if err != nil {
 		reflect.ValueOf(out).Elem().SetZero()
-		return &ProtocolError{Function: f.ID(), Reason: "the result is no " + f.Out + ": " + err.Error(), Raw: string(data[:min(len(data), 4<<10)]), err: err}
+		return &ProtocolError{Function: f.ID(), Reason: "the result is no " + f.Out + ": " + err.Error(), Raw: string(raw[:min(len(raw), 4<<10)]), err: err}
 	}
 	return nil
+}
+
+// decodeFile reads an output that is in a file; raw is its beginning if that fails.
+func decodeFile(name string, size int64, out any) (raw []byte, err error) {
+	file, err := codec.Open(name, size)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if err = codec.UnmarshalAt(file, size, out); err != nil {
+		raw = make([]byte, min(size, 4<<10))
+		n, _ := file.ReadAt(raw, 0)
+		raw = raw[:n]
+	}
+	return raw, err
 }

@@ -1,3 +1,5 @@
+//go:build unix
+
 package runner_test
 
 import (
@@ -179,7 +181,7 @@ func wait(t *testing.T, d time.Duration, what string, ready func() bool) {
 // pids waits for the pids that a function notes.
 func pids(t *testing.T, name string) (found []int) {
 	t.Helper()
-	wait(t, 20*time.Second, "the function has not begun", func() bool {
+	wait(t, time.Minute, "the function has not begun", func() bool {
 		b, err := os.ReadFile(name)
 		return err == nil && strings.HasSuffix(string(b), "\n")
 	})

@@ -1,3 +1,5 @@
+//go:build unix
+
 package runner_test
 
 import (
@@ -20,7 +22,7 @@ import (
 	"github.com/remote-box/remote/internal/wire"
 )
 
-const watchdog = 30 * time.Second
+const watchdog = time.Minute
 
 func onceContext(t *testing.T, f fault, modes chan<- string) context.Context {
 	t.Helper()

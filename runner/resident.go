@@ -52,13 +52,13 @@ func (r *resident) serve(in io.ReadCloser, out io.WriteCloser) {
 	defer out.Close()
 	c := &connection{in: in, out: out, done: make(chan struct{})}
 	defer close(c.done)
+	r.count(1)
+	defer r.count(-1)
 	buffered := bufio.NewReader(in)
 	nonce, err := readNonce(buffered)
 	if err != nil {
 		return
 	}
-	r.count(1)
-	defer r.count(-1)
 	w := wire.NewWriter(out, nonce)
 	r.takeOver(c, w)
 	defer r.line.disconnect(w)

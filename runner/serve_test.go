@@ -1,3 +1,5 @@
+//go:build unix
+
 package runner_test
 
 import (
@@ -19,6 +21,7 @@ import (
 	"github.com/remote-box/remote/backends/subprocess"
 	"github.com/remote-box/remote/internal/callproc"
 	"github.com/remote-box/remote/internal/proc"
+	"github.com/remote-box/remote/internal/rand"
 	"github.com/remote-box/remote/internal/wire"
 )
 
@@ -138,11 +141,12 @@ func TestSupervisorEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := supervise(t)
-			s.call("left", leave.ID(), none{})
-			s.outcome("left")
+			id := rand.Text(10) // by which processes are found, also those of other tests
+			s.call(id+"left", leave.ID(), none{})
+			s.outcome(id + "left")
 			background := proc.Descendants(s.cmd.Process.Pid)
 			note := filepath.Join(t.TempDir(), "pids")
-			s.call("running", stubborn.ID(), note)
+			s.call(id+"running", stubborn.ID(), note)
 			running := pids(t, note)
 			if len(background) != 1 || len(running) != 2 {
 				t.Errorf("in the background %v, running %v", background, running)

@@ -82,9 +82,12 @@ func Run(ctx context.Context, c *Call, spawn func([]*os.File) (driver.Process, e
 
 	w := wire.NewWriter(p.in, c.Nonce)
 	var feeding, answering sync.WaitGroup
+	begun := make(chan struct{}) // a cancel frame must not come before the call's
 	feeding.Go(func() {
+		err := w.Message(wire.KindCall, c.ID, c.Request)
+		close(begun)
 		// An error means that the process is gone, which Wait reports.
-		if w.Message(wire.KindCall, c.ID, c.Request) == nil && c.Request.File == "" {
+		if err == nil && c.Request.File == "" {
 			w.Data(wire.KindData, c.ID, c.Input)
 		}
 	})
@@ -105,7 +108,10 @@ func Run(ctx context.Context, c *Call, spawn func([]*os.File) (driver.Process, e
 		res.Status, waitErr = process.Wait()
 	}()
 	res.Late = supervise(ctx, c, process, ended, answered, func() {
-		feeding.Go(func() { w.Message(wire.KindCancel, c.ID, struct{}{}) })
+		feeding.Go(func() {
+			<-begun
+			w.Message(wire.KindCancel, c.ID, struct{}{})
+		})
 	})
 	<-ended
 

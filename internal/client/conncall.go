@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/remote-box/remote/driver"
@@ -28,8 +29,9 @@ func (c *Conn) Call(ctx context.Context, call *Call) (*Reply, error) {
 	return c.exchange(ctx, call, c.send)
 }
 
-// exchange lets begin start a call, or ask for its result, and waits for that.
-func (c *Conn) exchange(ctx context.Context, call *Call, begin func(context.Context, string, *Call) error) (*Reply, error) {
+// exchange lets begin start a call, or ask for its result, and waits for that. begin calls begun
+// when the supervisor will know of the call: a cancel frame that came earlier would be lost.
+func (c *Conn) exchange(ctx context.Context, call *Call, begin func(ctx context.Context, id string, call *Call, begun func()) error) (*Reply, error) {
 	id := call.id
 	p := &pending{frames: make(chan wire.Frame, queued), gone: make(chan struct{})}
 	c.mu.Lock()
@@ -41,10 +43,14 @@ func (c *Conn) exchange(ctx context.Context, call *Call, begin func(context.Cont
 		c.mu.Unlock()
 		close(p.gone)
 	}()
-	sent := make(chan error, 1)
-	go func() { sent <- begin(ctx, id, call) }()
+	sent, begun := make(chan error, 1), make(chan struct{})
+	known := sync.OnceFunc(func() { close(begun) })
+	go func() {
+		defer known()
+		sent <- begin(ctx, id, call, known)
+	}()
 	a := answer{call: call, stderr: &tail{w: call.Stderr}, stdout: &head{w: call.Stdout}}
-	err := c.wait(ctx, id, p, &a)
+	err := c.wait(ctx, id, p, begun, &a)
 	if serr := c.sent(sent); err == nil {
 		err = serr
 	}
@@ -78,7 +84,7 @@ func (c *Conn) sent(sent <-chan error) error {
 
 // send sends the request and its input. Its error is one of reading the input; one of writing ends
 // the connection, which wait sees.
-func (c *Conn) send(ctx context.Context, id string, call *Call) error {
+func (c *Conn) send(ctx context.Context, id string, call *Call, begun func()) error {
 	req := call.request(ctx)
 	_, local := c.sb.(driver.Local)
 	if local {
@@ -87,6 +93,7 @@ func (c *Conn) send(ctx context.Context, id string, call *Call) error {
 	if c.w.Message(wire.KindCall, id, req) != nil {
 		return nil
 	}
+	begun()
 	if call.Input.Path == "" {
 		c.w.Data(wire.KindData, id, call.Input.Data)
 		return nil
@@ -120,7 +127,7 @@ func (c *Conn) running() bool {
 
 // wait collects the call's frames until its process has ended. When ctx ends it asks the
 // supervisor to end the call, and gives up the connection if that takes too long.
-func (c *Conn) wait(ctx context.Context, id string, p *pending, a *answer) error {
+func (c *Conn) wait(ctx context.Context, id string, p *pending, begun <-chan struct{}, a *answer) error {
 	canceled := ctx.Done()
 	var giveUp <-chan time.Time
 	for {
@@ -145,7 +152,10 @@ func (c *Conn) wait(ctx context.Context, id string, p *pending, a *answer) error
 			}
 		case <-canceled:
 			canceled = nil
-			go c.w.Frame(wire.KindCancel, id, nil)
+			go func() {
+				<-begun
+				c.w.Frame(wire.KindCancel, id, nil)
+			}()
 			t := time.NewTimer(cancelTime)
 			defer t.Stop()
 			giveUp = t.C

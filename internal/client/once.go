@@ -40,6 +40,7 @@ type once struct {
 	path    string // of a large input in the sandbox, once it is there
 	stdout  *head
 	stderr  *tail
+	nonce   string        // of the last runner's frames
 	greeted bool          // a runner has said hello
 	status  driver.Status // how a runner ended whose words were cut off
 }
@@ -52,6 +53,9 @@ func (o *once) attempt(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	reply, err := o.exchange(ctx, id, env)
+	if broken, ok := errors.AsType[*driver.BrokenStream](err); ok && ctx.Err() == nil {
+		reply, err = o.follow(ctx, id, broken)
+	}
 	lost, status := false, o.status
 	for try := 0; try < askAgain && o.unanswered(reply, err); try++ {
 		if _, silent := errors.AsType[*NotRunner](err); silent && try > 0 {
@@ -122,7 +126,7 @@ func (o *once) cancel(ctx context.Context, id string) {
 // How often, and after which first pause, a lost result is asked for; and how often a call is sent
 // that never arrived.
 const (
-	askAgain  = 6
+	askAgain  = 8
 	askPause  = 50 * time.Millisecond
 	sendAgain = 2
 )
@@ -162,6 +166,7 @@ func (o *once) exchange(ctx context.Context, id string, env []string) (*Reply, e
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	nonce := rand.Text(26)
+	o.nonce = nonce
 	env = append(env, callproc.EnvNonce+"="+nonce, callproc.EnvCall+"="+id)
 	files, hasFiles := o.sb.(driver.Files)
 	if hasFiles {

@@ -36,9 +36,12 @@ const (
 // another one, which redial gets. The call itself is made again only if the supervisor never had
 // it. An error is the one by which the call was lost, unless redial has found out more.
 func (c *Conn) Recover(ctx context.Context, call *Call, lost error, redial func(context.Context, *Conn) (*Conn, error)) (*Reply, error) {
+	if !c.Resident() || !recoverable(ctx, lost) {
+		return nil, lost
+	}
 	broken := c
 	deadline := time.Now().Add(seekTime)
-	for wait := seekPause; recoverable(ctx, lost) && broken.Resident(); wait = min(2*wait, seekMax) {
+	for wait := seekPause; recoverable(ctx, lost); wait = min(2*wait, seekMax) {
 		next, err := redial(ctx, broken)
 		switch {
 		case err == nil && next.name() != c.name():
@@ -56,15 +59,21 @@ func (c *Conn) Recover(ctx context.Context, call *Call, lost error, redial func(
 			break
 		}
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if ctx.Err() == nil {
+		return nil, lost
 	}
-	return nil, lost
+	// It must not run on for nobody.
+	after, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer stop()
+	if next, err := redial(after, broken); err == nil {
+		next.w.Frame(wire.KindCancel, call.id, nil)
+	}
+	return nil, ctx.Err()
 }
 
 // again asks for the reply of a call that was made over an earlier connection.
 func (c *Conn) again(ctx context.Context, call *Call) (*Reply, error) {
-	reply, err := c.exchange(ctx, call, func(_ context.Context, id string, _ *Call) error {
+	reply, err := c.exchange(ctx, call, func(_ context.Context, id string, _ *Call, _ func()) error {
 		c.w.Frame(wire.KindQuery, id, nil)
 		return nil
 	})

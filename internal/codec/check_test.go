@@ -79,6 +79,7 @@ func TestFieldPaths(t *testing.T) {
 			F float64 `json:",string"`
 		}{nan}, "F"},
 		{"a field called -", struct {
+			//lint:ignore SA5008 it is a rule of encoding/json
 			F float64 `json:"-,"`
 		}{nan}, "F"},
 		{"array", struct{ A [2][2]float64 }{[2][2]float64{{0, 0}, {0, nan}}}, "A[1][1]"},

@@ -6,26 +6,27 @@ import (
 	"os"
 )
 
-// UnmarshalFile reads the JSON of one value, a file of size bytes, into v, a pointer, without
-// holding a large string twice. It opens nothing but a regular file of that size, and follows no
-// link: whoever wrote the file may not be trusted. Its error is an *Error, or one of reading.
-func UnmarshalFile(name string, size int64, v any) error {
+// Open opens a payload's file. It takes nothing but a regular file of that size, follows no link
+// and does not block: whoever wrote the file may not be trusted.
+func Open(name string, size int64) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|noFollow, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer f.Close()
 	info, err := f.Stat()
+	if err == nil && (!info.Mode().IsRegular() || info.Size() != size) {
+		err = fmt.Errorf("%s is not a file of %d bytes", name, size)
+	}
 	if err != nil {
-		return err
+		f.Close()
+		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() != size {
-		return fmt.Errorf("%s is not a file of %d bytes", name, size)
-	}
-	return unmarshalAt(f, size, v)
+	return f, nil
 }
 
-func unmarshalAt(r io.ReaderAt, size int64, v any) error {
+// UnmarshalAt reads the JSON of one value, the first size bytes of r, into v, a pointer, without
+// holding a large string twice. Its error is an *Error, or one of r's.
+func UnmarshalAt(r io.ReaderAt, size int64, v any) error {
 	if size > largeSize && unmarshalLarge(r, size, v, largeSize/4) {
 		return nil
 	}

@@ -95,13 +95,14 @@ func (c *circle) Unwrap() error { return c }
 func (f *fork) Error() string   { return "fork" }
 func (f *fork) Unwrap() []error { return []error{f, f} }
 
-func init() {
+func TestMain(m *testing.M) {
 	d := registry.Declaration{Package: "example.com/errchain"}
 	for _, err := range []error{errKnown, &quota{}, &query{}, &batch{}, code(0), list{}, angry{n: 1}, uncomparable{[]int{}}} {
 		if other, ok := registry.AddError(d, err); !ok {
 			panic(other.Name)
 		}
 	}
+	os.Exit(m.Run())
 }
 
 // travel is what comes out at the other end.
@@ -230,7 +231,21 @@ func TestDetail(t *testing.T) {
 	}
 }
 
+// level wraps an error without repeating its text, so that many of them cost little.
+type level struct{ err error }
+
+func (l *level) Error() string { return "level" }
+func (l *level) Unwrap() error { return l.err }
+
 func deep(n int) error {
+	err := errKnown
+	for range n {
+		err = &level{err}
+	}
+	return err
+}
+
+func deepText(n int) error {
 	err := errKnown
 	for i := range n {
 		err = fmt.Errorf("level %d: %w", i, err)
@@ -241,24 +256,25 @@ func deep(n int) error {
 // Whatever its size, a chain fits into a frame, keeps its text as far as that fits, and its
 // beginning.
 func TestLimits(t *testing.T) {
-	thousands := make([]error, 5000)
+	thousands := make([]error, 2000)
 	for i := range thousands {
 		thousands[i] = fmt.Errorf("error %d: %w", i, io.EOF)
 	}
-	huge := strings.Repeat("huge ", 1<<20)
+	huge := strings.Repeat("huge ", 1<<17)
 	for _, c := range []struct {
 		name string
 		err  error
 		is   []error
 		text int // how much of the text there must be at least
 	}{
-		{"deep enough", deep(maxDepth - 1), []error{errKnown}, 64 << 10},
-		{"deep", deep(10_000), nil, 32 << 10},
+		{"deep enough", deepText(maxDepth - 1), []error{errKnown}, 64 << 10},
+		{"deep text", deepText(1_500), nil, 8 << 10},
+		{"deep", deep(10_000), nil, 5},
 		{"joined", errors.Join(thousands...), []error{io.EOF}, 32 << 10},
 		{"huge", fmt.Errorf("%s%w", huge, errKnown), []error{errKnown}, 32 << 10},
 		{"huge below", fmt.Errorf("top: %w", errors.Join(errors.New(huge), errors.New(huge), errors.New(huge), errKnown)), []error{errKnown}, 32 << 10},
 		{"huge data", &query{huge, errKnown}, []error{errKnown}, 32 << 10},
-		{"huge and to be escaped", errors.New(strings.Repeat("\x00\x01", 1<<20)), nil, 4 << 10},
+		{"huge and to be escaped", errors.New(strings.Repeat("\x00\x01", 1<<17)), nil, 4 << 10},
 		{"circle", fmt.Errorf("x: %w", &circle{}), nil, 5},
 		{"fork", &fork{}, nil, 4},
 	} {

@@ -39,6 +39,7 @@ var goldenMessages = []struct {
 	}},
 	{"request-small", KindCall, goldenCall, &Request{Version: Version, Function: "main.f", Fingerprint: "ab", Size: 2}},
 	{"hello", KindHello, NoCall, &Hello{Version: Version, PID: 4711}},
+	{"hello-instance", KindHello, NoCall, &Hello{Version: Version, PID: 1, Instance: "abcdefghijklmnop"}},
 	{"result-ok", KindResult, goldenCall, &Response{Version: Version, Outcome: OK, Size: 12}},
 	{"result-ok-file", KindResult, goldenCall, &Response{Version: Version, Outcome: OK, Size: 64 << 20, InFile: true}},
 	{"result-failed", KindResult, goldenCall, &Response{Version: Version, Outcome: Failed, Error: &Error{
@@ -61,7 +62,7 @@ var goldenMessages = []struct {
 	{"result-version", KindResult, goldenCall, &Response{Version: Version, Outcome: Incompatible, Message: "the runner speaks version 2"}},
 	{"result-not-utf8", KindResult, goldenCall, &Response{Version: Version, Outcome: Panicked, Value: "\xff\x00<&>\u2028"}},
 	{"exit", KindExit, goldenCall, &Exit{}},
-	{"exit-signal", KindExit, goldenCall, &Exit{Code: -1, Signal: "SIGKILL", Deadline: true, Broken: "it ended without a hello"}},
+	{"exit-signal", KindExit, goldenCall, &Exit{Code: -1, Signal: "SIGKILL", Deadline: true, OOM: true, Broken: "it ended without a hello"}},
 }
 
 // goldenFrames are the kinds whose body is no message.
