@@ -47,6 +47,26 @@ func stubbornEnds(t *tester) {
 	})
 }
 
+func cancelledEarly(t *tester) {
+	t.session(func(ctx context.Context, _ *remote.Session) {
+		t.must(second(size.Call(ctx, "x")))
+		for i := range 12 {
+			soon, cancel := context.WithTimeout(ctx, time.Duration(i)*200*time.Microsecond)
+			_, err := wait.Call(remote.WithOutput(soon, nil, nil), nothing{})
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("after %v: %v", time.Duration(i)*200*time.Microsecond, err)
+			}
+		}
+		t.must(second(size.Call(ctx, "x")))
+		if made := t.sandboxes.made(); made != 1 {
+			t.Errorf("%d sandboxes were made", made)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
 func sessionFiles(t *tester) {
 	name := tempName()
 	t.session(func(ctx context.Context, _ *remote.Session) {

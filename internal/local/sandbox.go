@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -94,7 +95,7 @@ func (s *Sandbox) Spawn(cmd *driver.Command, files []*os.File) (driver.Process, 
 		}
 		return nil, err
 	}
-	return &process{p, s.id}, nil
+	return &process{p: p, sandbox: s.id}, nil
 }
 
 // Exec implements driver.Sandbox.
@@ -114,7 +115,6 @@ func (s *Sandbox) Exec(ctx context.Context, cmd *driver.Command) (driver.Status,
 		}
 		return driver.Status{}, err
 	}
-	p := &process{c.Process, s.id}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	select {
@@ -123,7 +123,8 @@ func (s *Sandbox) Exec(ctx context.Context, cmd *driver.Command) (driver.Status,
 	case <-ctx.Done():
 		kill, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		p.killTree(kill)
+		// Other processes of the sandbox, left by earlier calls, are none of this one's.
+		proc.EndTree(kill, c.Process.Pid, func() []int { return nil })
 		<-ended
 		return driver.Status{}, ctx.Err()
 	}
@@ -186,15 +187,17 @@ func removeAll(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// process is a process in the sandbox.
+// process is a process that Spawn started.
 type process struct {
 	p       *os.Process
 	sandbox string
+	waited  atomic.Bool
 }
 
 // Wait implements driver.Process.
 func (p *process) Wait() (driver.Status, error) {
 	st, err := p.p.Wait()
+	p.waited.Store(true)
 	if err != nil {
 		return driver.Status{Code: -1}, err
 	}
@@ -202,11 +205,12 @@ func (p *process) Wait() (driver.Status, error) {
 }
 
 // Kill implements driver.Process.
-func (p *process) Kill(ctx context.Context) { p.killTree(ctx) }
-
-func (p *process) killTree(ctx context.Context) {
-	proc.SignalGroup(p.p.Pid, syscall.SIGKILL)
-	proc.End(ctx, func() []int {
-		return append(proc.Descendants(p.p.Pid), proc.Tagged(proc.Tag, p.sandbox)...)
-	}, 0)
+func (p *process) Kill(ctx context.Context) {
+	tagged := func() []int { return proc.Tagged(proc.Tag, p.sandbox) }
+	if p.waited.Load() {
+		proc.SignalGroup(p.p.Pid, syscall.SIGKILL) // the group keeps its number while it has members
+		proc.End(ctx, tagged, 0)
+		return
+	}
+	proc.EndTree(ctx, p.p.Pid, tagged)
 }
