@@ -13,6 +13,7 @@ func TestExamples(t *testing.T) {
 		{"quickstart", "Hello World!\n"},
 		{"session", "a pause keeps: None\nwritten by the first process\nand by the second\n"},
 		{"tooldecorator", "approve count_words {\"text\":\"to be or not to be\"}?\n{\"words\":6}\napprove delete_file {\"path\":\"/etc/passwd\"}?\ndenied\n"},
+		{"daytona", "1 the door is open\n2 the light is on\n"},
 		{"e2b", "0 \n0 42\n3 this goes wrong\n"},
 	} {
 		t.Run(c.dir, func(t *testing.T) {

@@ -54,7 +54,8 @@ func fixedEnvironment(settings map[string]string, t driver.Target) []string {
 	}
 	// The last value counts.
 	env = append(env, t.Build.Env...)
-	env = append(env,
+	env = append(
+		env,
 		"GOENV=off", "GOFLAGS=-buildvcs=false", "GO111MODULE=on",
 		"GOOS="+t.OS, "GOARCH="+t.Arch, "GOEXPERIMENT=", "GOFIPS140=off", "GODEBUG=",
 	)

@@ -66,7 +66,8 @@ func userModule(t testing.TB, files string) string {
 	dir := t.TempDir()
 	archive := txtar.Parse([]byte(files))
 	archive.Files = append(archive.Files, txtar.File{Name: "go.mod", Data: []byte(
-		"module example.com/user\n\ngo 1.26.0\n\nrequire " + Module + " v0.0.0\n\nreplace " + Module + " => " + repo + "\n")})
+		"module example.com/user\n\ngo 1.26.0\n\nrequire " + Module + " v0.0.0\n\nreplace " + Module + " => " + repo + "\n",
+	)})
 	for _, f := range archive.Files {
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {

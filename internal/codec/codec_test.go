@@ -61,8 +61,13 @@ func TestRefused(t *testing.T) {
 func TestAccepted(t *testing.T) {
 	shared := &tree{Name: "shared"}
 	for _, v := range []any{
-		nil, 1, "日本語\u2028<&>", []byte{0xff, 0}, tree{Skip: make(chan int)}, []*tree{shared, shared},
-		time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), map[int]string{1: "a"}, json.RawMessage(`{"a":1}`),
+		nil, 1, "日本語\u2028<&>",
+		[]byte{0xff, 0},
+		tree{Skip: make(chan int)},
+		[]*tree{shared, shared},
+		time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
+		map[int]string{1: "a"},
+		json.RawMessage(`{"a":1}`),
 		struct {
 			P *string
 			E []int

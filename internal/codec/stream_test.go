@@ -34,9 +34,11 @@ type pointerJSON struct{ text string }
 func (p *pointerJSON) MarshalJSON() ([]byte, error)    { return json.Marshal("<" + p.text + ">") }
 func (p *pointerJSON) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &p.text) }
 
-type namedString string
-type namedBytes []byte
-type upper string
+type (
+	namedString string
+	namedBytes  []byte
+	upper       string
+)
 
 func (u upper) MarshalText() ([]byte, error) { return []byte(strings.ToUpper(string(u))), nil }
 func (u *upper) UnmarshalText(text []byte) error {
@@ -278,7 +280,9 @@ func TestLargeStringsAreLifted(t *testing.T) {
 	}
 	long := strings.Repeat("0123456789é\n", 1000)
 	for _, v := range []any{
-		long, []byte(long), struct{ A, B string }{long, long}, map[string]any{"x": []any{long}},
+		long, []byte(long),
+		struct{ A, B string }{long, long},
+		map[string]any{"x": []any{long}},
 		deep{Any: long, Map: map[string][]string{"k": {"short", long}}, List: []*struct{ Text namedString }{nil, {namedString(long)}}},
 	} {
 		text := plainJSON(t, v)

@@ -141,40 +141,56 @@ func TestTravel(t *testing.T) {
 		{name: "wrapped twice", err: fmt.Errorf("%w and %w", errKnown, fs.ErrClosed), is: []error{errKnown, fs.ErrClosed}},
 		{name: "join", err: errors.Join(io.ErrUnexpectedEOF, nil, errKnown, errOther), is: []error{io.ErrUnexpectedEOF, errKnown}, isNot: []error{errOther}},
 		{name: "join inside", err: fmt.Errorf("a: %w", errors.Join(fmt.Errorf("b: %w", errKnown), context.Canceled)), is: []error{errKnown, context.Canceled}},
-		{name: "PathError", err: fmt.Errorf("loading: %w", noFile), is: []error{fs.ErrNotExist, syscall.ENOENT}, isNot: []error{fs.ErrExist},
+		{
+			name: "PathError", err: fmt.Errorf("loading: %w", noFile), is: []error{fs.ErrNotExist, syscall.ENOENT}, isNot: []error{fs.ErrExist},
 			as: func(err error) bool {
 				e, ok := errors.AsType[*fs.PathError](err)
 				return ok && *e == *noFile && os.IsNotExist(e)
-			}},
-		{name: "LinkError", err: &os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EXDEV}, is: []error{syscall.EXDEV},
+			},
+		},
+		{
+			name: "LinkError", err: &os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EXDEV}, is: []error{syscall.EXDEV},
 			as: func(err error) bool {
 				e, ok := err.(*os.LinkError)
 				return ok && *e == os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EXDEV}
-			}},
-		{name: "SyscallError", err: os.NewSyscallError("dup3", syscall.EPERM), is: []error{fs.ErrPermission},
+			},
+		},
+		{
+			name: "SyscallError", err: os.NewSyscallError("dup3", syscall.EPERM), is: []error{fs.ErrPermission},
 			as: func(err error) bool {
 				e, ok := err.(*os.SyscallError)
 				return ok && e.Syscall == "dup3" && e.Err == syscall.EPERM
-			}},
-		{name: "NumError", err: atoi, is: []error{strconv.ErrSyntax},
+			},
+		},
+		{
+			name: "NumError", err: atoi, is: []error{strconv.ErrSyntax},
 			as: func(err error) bool {
 				e, ok := err.(*strconv.NumError)
 				return ok && e.Func == "Atoi" && e.Num == "12x"
-			}},
-		{name: "exec.Error", err: &exec.Error{Name: "nope", Err: exec.ErrNotFound}, is: []error{exec.ErrNotFound},
-			as: func(err error) bool { e, ok := err.(*exec.Error); return ok && e.Name == "nope" }},
+			},
+		},
+		{
+			name: "exec.Error", err: &exec.Error{Name: "nope", Err: exec.ErrNotFound}, is: []error{exec.ErrNotFound},
+			as: func(err error) bool { e, ok := err.(*exec.Error); return ok && e.Name == "nope" },
+		},
 		{name: "Errno", err: syscall.EEXIST, is: []error{fs.ErrExist}, itself: true},
 		{name: "unsupported", err: syscall.ENOTSUP, is: []error{errors.ErrUnsupported}, itself: true},
 		{name: "registered type", err: fmt.Errorf("a: %w", &quota{7}), as: func(err error) bool { e, ok := errors.AsType[*quota](err); return ok && e.Limit == 7 }},
-		{name: "registered type with an error inside", err: &query{"select", fmt.Errorf("b: %w", errKnown)}, is: []error{errKnown},
+		{
+			name: "registered type with an error inside", err: &query{"select", fmt.Errorf("b: %w", errKnown)}, is: []error{errKnown},
 			as: func(err error) bool {
 				e, ok := err.(*query)
 				return ok && e.Text == "select" && errors.Is(e.Err, errKnown)
-			}},
-		{name: "registered type with a PathError inside", err: &query{"select", noFile}, is: []error{fs.ErrNotExist},
-			as: func(err error) bool { e, ok := err.(*query); return ok && *e.Err.(*fs.PathError) == *noFile }},
-		{name: "registered type with several inside", err: &batch{[]error{io.EOF, errKnown}}, is: []error{io.EOF, errKnown},
-			as: func(err error) bool { e, ok := err.(*batch); return ok && len(e.Errs) == 2 && e.Errs[0] == io.EOF }},
+			},
+		},
+		{
+			name: "registered type with a PathError inside", err: &query{"select", noFile}, is: []error{fs.ErrNotExist},
+			as: func(err error) bool { e, ok := err.(*query); return ok && *e.Err.(*fs.PathError) == *noFile },
+		},
+		{
+			name: "registered type with several inside", err: &batch{[]error{io.EOF, errKnown}}, is: []error{io.EOF, errKnown},
+			as: func(err error) bool { e, ok := err.(*batch); return ok && len(e.Errs) == 2 && e.Errs[0] == io.EOF },
+		},
 		{name: "registered value type", err: code(5), itself: true},
 		{name: "uncomparable type", err: fmt.Errorf("a: %w", list{"x", "y"}), as: func(err error) bool { e, ok := errors.AsType[list](err); return ok && len(e) == 2 }},
 		{name: "uncomparable inside", err: uncomparable{[]int{1}}},

@@ -14,6 +14,7 @@ type (
 		Y int
 	}
 )
+
 type node struct {
 	Value    string
 	Children []*node

@@ -114,8 +114,10 @@ func (c *Config) fill() {
 	}
 	def(&c.Minute, time.Minute)
 	t := &c.Times
-	for _, d := range []*time.Duration{&t.Create, &t.Start, &t.Stop, &t.Pause, &t.Resume, &t.Destroy, &t.Archive, &t.Restore,
-		&t.SnapshotPending, &t.SnapshotBuild, &t.SnapshotRemove, &t.FollowEnd} {
+	for _, d := range []*time.Duration{
+		&t.Create, &t.Start, &t.Stop, &t.Pause, &t.Resume, &t.Destroy, &t.Archive, &t.Restore,
+		&t.SnapshotPending, &t.SnapshotBuild, &t.SnapshotRemove, &t.FollowEnd,
+	} {
 		def(d, 20*time.Millisecond)
 	}
 	def(&t.StopGrace, 2*time.Second)

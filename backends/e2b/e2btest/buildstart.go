@@ -21,8 +21,13 @@ type buildRequest struct {
 func (s *Server) startBuild(r *http.Request) (answer, error) {
 	var request buildRequest
 	sc := schema{name: "TemplateBuildStartV2", properties: []property{
-		{name: "fromImage", kind: "string"}, {name: "fromTemplate", kind: "string"}, {name: "fromImageRegistry", kind: "object"},
-		{name: "force", kind: "boolean"}, {name: "steps", kind: "array"}, {name: "startCmd", kind: "string"}, {name: "readyCmd", kind: "string"},
+		{name: "fromImage", kind: "string"},
+		{name: "fromTemplate", kind: "string"},
+		{name: "fromImageRegistry", kind: "object"},
+		{name: "force", kind: "boolean"},
+		{name: "steps", kind: "array"},
+		{name: "startCmd", kind: "string"},
+		{name: "readyCmd", kind: "string"},
 	}}
 	if err := sc.decode(r, &request); err != nil {
 		return answer{}, err

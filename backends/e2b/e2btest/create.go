@@ -50,10 +50,17 @@ const clientID = "6532622b"
 
 func newSandboxSchema(name string) schema {
 	return schema{name: name, properties: []property{
-		{name: "templateID", kind: "string", required: true}, {name: "timeout", kind: "integer"},
-		{name: "autoPause", kind: "boolean"}, {name: "autoPauseMemory", kind: "boolean"}, {name: "autoResume", kind: "object"},
-		{name: "secure", kind: "boolean"}, {name: "allow_internet_access", kind: "boolean"}, {name: "network", kind: "object"},
-		{name: "metadata", kind: "strings"}, {name: "envVars", kind: "strings"}, {name: "volumeMounts", kind: "array"},
+		{name: "templateID", kind: "string", required: true},
+		{name: "timeout", kind: "integer"},
+		{name: "autoPause", kind: "boolean"},
+		{name: "autoPauseMemory", kind: "boolean"},
+		{name: "autoResume", kind: "object"},
+		{name: "secure", kind: "boolean"},
+		{name: "allow_internet_access", kind: "boolean"},
+		{name: "network", kind: "object"},
+		{name: "metadata", kind: "strings"},
+		{name: "envVars", kind: "strings"},
+		{name: "volumeMounts", kind: "array"},
 	}}
 }
 

@@ -53,13 +53,17 @@ func TestGoldenFrames(t *testing.T) {
 		want          []string // without the start event
 	}{
 		{"ok", start("echo out"), nil, []string{
-			`0 {"event":{"data":{"stdout":"b3V0Cg=="}}}`, `0 {"event":{"end":{"exited":true,"status":"exitstatus0"}}}`, `2 {}`}},
+			`0 {"event":{"data":{"stdout":"b3V0Cg=="}}}`, `0 {"event":{"end":{"exited":true,"status":"exitstatus0"}}}`, `2 {}`,
+		}},
 		{"exit 3", start("exit 3"), nil, []string{
-			`0 {"event":{"end":{"exitCode":3,"exited":true,"status":"exitstatus3","error":"exitstatus3"}}}`, `2 {}`}},
+			`0 {"event":{"end":{"exitCode":3,"exited":true,"status":"exitstatus3","error":"exitstatus3"}}}`, `2 {}`,
+		}},
 		{"killed", start("kill -9 $$"), nil, []string{
-			`0 {"event":{"end":{"exitCode":-1,"status":"signal:killed","error":"signal:killed"}}}`, `2 {}`}},
+			`0 {"event":{"end":{"exitCode":-1,"status":"signal:killed","error":"signal:killed"}}}`, `2 {}`,
+		}},
 		{"deadline", start("exec sleep 1000"), []string{"Connect-Timeout-Ms", "2000"}, []string{
-			`2 {"error":{"code":"deadline_exceeded","message":"contextdeadlineexceeded"}}`}},
+			`2 {"error":{"code":"deadline_exceeded","message":"contextdeadlineexceeded"}}`,
+		}},
 	} {
 		got := b.frames("/process.Process/Start", c.message, c.header...)
 		if len(got) == 0 || !strings.HasPrefix(got[0], `0 {"event":{"start":{"pid":`) {

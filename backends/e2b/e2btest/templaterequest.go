@@ -24,8 +24,11 @@ type templateRequest struct {
 func (s *Server) createTemplate(r *http.Request) (answer, error) {
 	var request templateRequest
 	sc := schema{name: "TemplateBuildRequestV3", properties: []property{
-		{name: "name", kind: "string", max: 128}, {name: "alias", kind: "string", max: 128}, {name: "tags", kind: "array"},
-		{name: "cpuCount", kind: "integer", min: 1}, {name: "memoryMB", kind: "integer", min: 128},
+		{name: "name", kind: "string", max: 128},
+		{name: "alias", kind: "string", max: 128},
+		{name: "tags", kind: "array"},
+		{name: "cpuCount", kind: "integer", min: 1},
+		{name: "memoryMB", kind: "integer", min: 128},
 	}}
 	if err := sc.decode(r, &request); err != nil {
 		return answer{}, err

@@ -1,3 +1,5 @@
+//go:build !remotebox_runner
+
 package dockerfile
 
 import (

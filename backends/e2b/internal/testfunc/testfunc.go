@@ -109,3 +109,17 @@ var Alive = remote.New(func(_ context.Context, text string) (int, error) {
 	}
 	return n, nil
 }, remote.Name("Alive"))
+
+// Limited is Fill for at most 64 KiB + 1.
+var Limited = remote.New(func(_ context.Context, n int) (string, error) {
+	return strings.Repeat("x", n), nil
+}, remote.Name("Limited"), remote.MaxResult(64<<10+1))
+
+// Chatter prints n numbered lines, slowly.
+var Chatter = remote.New(func(_ context.Context, n int) (int, error) {
+	for i := range n {
+		fmt.Println("line", i)
+		time.Sleep(10 * time.Millisecond)
+	}
+	return n, nil
+}, remote.Name("Chatter"))

@@ -55,10 +55,30 @@ func WriteBase(dir string) error {
 		name string
 		mode fs.FileMode
 	}{
-		{"", 0o755}, {"usr", 0o755}, {"dev", 0o755}, {"proc", 0o555}, {"sys", 0o555}, {"run", 0o755}, {"run/lock", 0o755 | 0o777},
-		{"tmp", 0o777 | fs.ModeSticky}, {"root", 0o700}, {"home", 0o755}, {"home/user", 0o755}, {"mnt", 0o755}, {"media", 0o755},
-		{"opt", 0o755}, {"srv", 0o755}, {"etc", 0o755}, {"etc/profile.d", 0o755}, {"etc/sudoers.d", 0o750}, {"var", 0o755},
-		{"var/tmp", 0o777 | fs.ModeSticky}, {"var/log", 0o755}, {"var/lib", 0o755}, {"var/cache", 0o755}, {"var/mail", 0o755},
+		{"", 0o755},
+		{"usr", 0o755},
+		{"dev", 0o755},
+		{"proc", 0o555},
+		{"sys", 0o555},
+		{"run", 0o755},
+		{"run/lock", 0o755 | 0o777},
+		{"tmp", 0o777 | fs.ModeSticky},
+		{"root", 0o700},
+		{"home", 0o755},
+		{"home/user", 0o755},
+		{"mnt", 0o755},
+		{"media", 0o755},
+		{"opt", 0o755},
+		{"srv", 0o755},
+		{"etc", 0o755},
+		{"etc/profile.d", 0o755},
+		{"etc/sudoers.d", 0o750},
+		{"var", 0o755},
+		{"var/tmp", 0o777 | fs.ModeSticky},
+		{"var/log", 0o755},
+		{"var/lib", 0o755},
+		{"var/cache", 0o755},
+		{"var/mail", 0o755},
 	}
 	for _, d := range dirs {
 		path := filepath.Join(dir, d.name)

@@ -122,8 +122,11 @@ func (w *Watch) Next(report func(name string, change Change)) error {
 			mask   uint32
 			change Change
 		}{
-			{syscall.IN_CREATE | syscall.IN_MOVED_TO, Created}, {syscall.IN_MODIFY, Written}, {syscall.IN_DELETE, Removed},
-			{syscall.IN_MOVED_FROM, Renamed}, {syscall.IN_ATTRIB, ModeChanged},
+			{syscall.IN_CREATE | syscall.IN_MOVED_TO, Created},
+			{syscall.IN_MODIFY, Written},
+			{syscall.IN_DELETE, Removed},
+			{syscall.IN_MOVED_FROM, Renamed},
+			{syscall.IN_ATTRIB, ModeChanged},
 		} {
 			if mask&kind.mask != 0 {
 				report(name, kind.change)
