@@ -25,7 +25,7 @@ type Notes struct {
 }
 
 // add appends to a file in the sandbox's working directory.
-func add(_ context.Context, in Note) (Notes, error) {
+func add(ctx context.Context, in Note) (Notes, error) {
 	f, err := os.OpenFile("notes.txt", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return Notes{}, err
@@ -34,7 +34,7 @@ func add(_ context.Context, in Note) (Notes, error) {
 	if _, err := fmt.Fprintln(f, in.Text); err != nil {
 		return Notes{}, err
 	}
-	return read(nil, struct{}{})
+	return read(ctx, struct{}{})
 }
 
 func read(context.Context, struct{}) (Notes, error) {
