@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -81,12 +82,27 @@ func (e *engine) explain(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, driver.ErrSandboxGone):
 		return err
-	case errors.Is(err, syscall.EACCES), strings.Contains(err.Error(), "permission denied while trying to connect"):
+	case errors.Is(err, syscall.EACCES), client.IsErrConnectionFailed(err) && e.forbidden():
 		return fmt.Errorf("docker: this user may not use the engine at %s: join the group that owns its socket (sudo usermod -aG docker $USER, then log in again), or run a rootless engine: %w", e.host, err)
 	case client.IsErrConnectionFailed(err), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("docker: no engine answers at %s: start it (sudo systemctl start docker, or Docker Desktop), or name another with the field Host or the variable %s: %w", e.host, hostVariable, err)
 	}
 	return fmt.Errorf("docker: the engine at %s: %w", e.host, err)
+}
+
+// forbidden reports whether this user may not use the engine's socket. The client does not keep the
+// error that says so.
+func (e *engine) forbidden() bool {
+	path, ok := strings.CutPrefix(e.host, "unix://")
+	if !ok {
+		return false
+	}
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return errors.Is(err, fs.ErrPermission)
+	}
+	conn.Close()
+	return false
 }
 
 // inspect describes a container. One that does not exist, or is about to be removed, is
