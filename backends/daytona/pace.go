@@ -1,0 +1,42 @@
+//go:build !remotebox_runner
+
+package daytona
+
+import (
+	"context"
+	"time"
+)
+
+// pace is the time between looks at a state that is about to change.
+type pace struct {
+	now   time.Duration
+	total time.Duration
+}
+
+const (
+	firstPause = 100 * time.Millisecond
+	steadyFor  = 2 * time.Second
+	maxPause   = time.Second
+)
+
+// wait waits until it is time to look again. false means that ctx has ended.
+func (p *pace) wait(ctx context.Context) bool {
+	if p.now == 0 {
+		p.now = firstPause
+	} else if p.total > steadyFor {
+		p.now = min(p.now+p.now/10, maxPause)
+	}
+	p.total += p.now
+	return sleep(ctx, p.now)
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
