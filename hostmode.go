@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -90,7 +91,11 @@ func (h *host) list(ctx context.Context) {
 func (h *host) build(ctx context.Context) {
 	s := survey{jobs: h.req.Jobs, check: h.req.Op == hostmode.Check}
 	s.begin = func(i *ImageReport) { h.Report(&hostmode.Event{Kind: hostmode.Building, Image: wireImage(i)}) }
+	terminal := hostmode.OpenTerminal(h.req)
 	s.log = func(i *ImageReport) io.WriteCloser {
+		if terminal != nil {
+			return display{terminal}
+		}
 		return &eventWriter{h: h, event: hostmode.Event{Kind: hostmode.Log, Image: &hostmode.Image{Program: i.Program, Backend: i.Backend, Image: i.Image}}}
 	}
 	s.done = func(i ImageReport) { h.Report(&hostmode.Event{Kind: hostmode.ImageDone, Image: wireImage(&i)}) }
@@ -103,6 +108,11 @@ func wireImage(i *ImageReport) *hostmode.Image {
 		Functions: i.Functions, Parts: lockedParts(i.Parts), Seconds: i.Took.Round(time.Millisecond).Seconds(), Failure: failure(i.Err),
 	}
 }
+
+// display is the terminal while one build has it. Backends see that it is one.
+type display struct{ *os.File }
+
+func (display) Close() error { return nil }
 
 // eventWriter reports what is written to it.
 type eventWriter struct {

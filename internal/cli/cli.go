@@ -39,6 +39,7 @@ type app struct {
 	noEnvFile   bool // --env-file was not given
 	initTimeout time.Duration
 	jobs        int
+	oneByOne    bool // the user did not ask for jobs at once
 	json        bool
 }
 
@@ -111,6 +112,7 @@ func (a *app) command() *cobra.Command {
 	flags.DurationVar(&a.initTimeout, "init-timeout", time.Minute, "how long packages may take to initialise")
 	flags.IntVar(&a.jobs, "jobs", 4, "how many images to work on at once")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		a.oneByOne = !cmd.Flags().Changed("jobs")
 		a.noEnvFile = !cmd.Flags().Changed("env-file")
 		return a.prepare()
 	}

@@ -27,7 +27,11 @@ func (a *app) look(ctx context.Context, patterns []string) (*build.Found, error)
 // order, one at a time; those that live takes at once. The errors, joined, are those of programs
 // that did not answer, which does not stop the others.
 func (a *app) ask(ctx context.Context, found *build.Found, req hostmode.Request, live func(*hostmode.Event) bool, handle func(*hostmode.Event)) error {
-	slots := make(chan struct{}, a.jobs)
+	jobs := a.jobs
+	if req.Op == hostmode.Build && a.terminal() != nil {
+		jobs = 1
+	}
+	slots := make(chan struct{}, jobs)
 	var mu sync.Mutex
 	answers := make([]*answer, len(found.Programs))
 	for i, p := range found.Programs {

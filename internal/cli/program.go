@@ -68,6 +68,10 @@ func (a *app) run(ctx context.Context, p build.HostProgram, req hostmode.Request
 	if req.Report, err = hostmode.PassReport(cmd, w); err != nil {
 		return err
 	}
+	if terminal := a.terminal(); req.Op == hostmode.Build && terminal != nil {
+		// One display at a time has the terminal.
+		req.Terminal, req.Jobs = hostmode.PassTerminal(cmd, terminal), 1
+	}
 	b, err := json.Marshal(req)
 	if err != nil {
 		return err

@@ -42,6 +42,7 @@ type Request struct {
 	NoImages bool            `json:"no_images,omitempty"` // List: don't compute the images' names
 	Remove   []string        `json:"remove,omitempty"`    // "backend name"
 	Report   uintptr         `json:"report"`              // descriptor, or handle on Windows
+	Terminal uintptr         `json:"terminal,omitempty"`  // Build: where backends may show a live display
 }
 
 // Kinds of events.

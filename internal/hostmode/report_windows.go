@@ -21,3 +21,9 @@ func PassReport(cmd *exec.Cmd, pipe *os.File) (report uintptr, err error) {
 	cmd.SysProcAttr.AdditionalInheritedHandles = append(cmd.SysProcAttr.AdditionalInheritedHandles, h)
 	return uintptr(h), nil
 }
+
+// OpenTerminal returns nil: there is no live display on Windows.
+func OpenTerminal(*Request) *os.File { return nil }
+
+// PassTerminal returns 0, for none.
+func PassTerminal(*exec.Cmd, *os.File) uintptr { return 0 }
