@@ -137,7 +137,13 @@ func await(ctx context.Context, answered <-chan *answer) *answer {
 	}
 }
 
-func descendants() []int { return proc.Descendants(os.Getpid()) }
+// descendants finds what is below this process, which is a subreaper: nothing, if it has no child.
+func descendants() []int {
+	if !proc.HasChildren() {
+		return nil
+	}
+	return proc.Descendants(os.Getpid())
+}
 
 // endDescendants ends what the function started: with SIGTERM first, or at once.
 func endDescendants(atOnce bool) {

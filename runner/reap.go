@@ -66,15 +66,20 @@ func (c *reaped) Wait() (driver.Status, error) {
 	c.r.mu.Lock()
 	delete(c.r.own, c.p.Pid)
 	c.r.mu.Unlock()
+	c.r.reap() // an orphan may have been hidden behind it
 	return st, err
 }
 
+// reap takes in orphans that have ended. It stops at a child that has ended and waits for its own
+// Wait, which comes here again.
 func (r *reaper) reap() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, pid := range proc.Children(os.Getpid()) {
-		if !r.own[pid] {
-			proc.Reap(pid)
+	for {
+		pid := proc.Ended()
+		if pid == 0 || r.own[pid] {
+			return
 		}
+		proc.Reap(pid)
 	}
 }

@@ -23,8 +23,11 @@ type supervisor struct {
 	line   *line
 	reaper *reaper
 
-	mu     sync.Mutex
-	calls  map[string]*call
+	mu    sync.Mutex
+	calls map[string]*call
+	// seen are the ids of calls that were accepted, where no other process can be asked for them:
+	// the host has this one's input and output. nil means that they are claimed by files.
+	seen   map[string]bool
 	unsent map[string]bool // ids of calls that never had all of their input
 	wg     sync.WaitGroup
 }
@@ -48,7 +51,7 @@ func runServe() int {
 	w := wire.NewWriter(frames, nonce)
 	s := &supervisor{
 		state: st, nonce: nonce, shared: shared, line: newLine(w),
-		calls: map[string]*call{}, reaper: newReaper(),
+		calls: map[string]*call{}, reaper: newReaper(), seen: map[string]bool{},
 	}
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)

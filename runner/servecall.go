@@ -45,7 +45,7 @@ func (s *supervisor) begin(f *wire.Frame) {
 		s.refuse(c.id, wire.Incompatible, err.Error())
 		return
 	}
-	ok, claim, err := s.state.claim(c.id)
+	ok, err := s.claim(c.id)
 	switch {
 	case err != nil:
 		s.refuse(c.id, unclaimed(err), err.Error())
@@ -54,7 +54,6 @@ func (s *supervisor) begin(f *wire.Frame) {
 		s.refuse(c.id, wire.Duplicate, "this call was made before")
 		return
 	}
-	claim.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel = cancel
 	c.start = func() {
@@ -70,6 +69,46 @@ func (s *supervisor) begin(f *wire.Frame) {
 	if c.req.File != "" || c.req.Size == 0 {
 		c.start()
 	}
+}
+
+// claim accepts a call id. What only this process can be asked by is remembered here alone.
+func (s *supervisor) claim(id string) (ok bool, err error) {
+	if s.seen == nil {
+		ok, file, err := s.state.claim(id)
+		if ok {
+			file.Close()
+		}
+		return ok, err
+	}
+	if _, err := os.Lstat(string(s.state)); err != nil {
+		return false, err // the sandbox has been removed
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen[id] {
+		return false, nil
+	}
+	s.seen[id] = true
+	return true, nil
+}
+
+// accepted reports whether a call's id has been claimed.
+func (s *supervisor) accepted(id string) bool {
+	if s.seen == nil {
+		return s.state.accepted(id)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen[id]
+}
+
+// oomKills is what tells a process that memory ran out for, in a sandbox with a control group of
+// its own; elsewhere the count is everybody's.
+func (s *supervisor) oomKills() int {
+	if s.seen != nil {
+		return 0
+	}
+	return oomKills()
 }
 
 // data adds a piece to the input of a call that has not started.
@@ -98,7 +137,7 @@ func (s *supervisor) run(ctx context.Context, c *call) {
 		req.File = f.Name()
 		defer os.Remove(f.Name())
 	}
-	kills := oomKills()
+	kills := s.oomKills()
 	result, err := callproc.Run(ctx, &callproc.Call{
 		ID: c.id, Nonce: s.nonce, Request: req, Input: c.input.Bytes(),
 		Stdout: outputWriter{s.line, wire.KindStdout, c.id},
@@ -110,7 +149,7 @@ func (s *supervisor) run(ctx context.Context, c *call) {
 	if err != nil {
 		result = &callproc.Result{Response: &wire.Response{Version: wire.Version, Outcome: wire.Unrecorded, Message: wire.Text(err.Error())}}
 	}
-	result.Status.OOM = result.Status.OOM || result.Status.Signal == "SIGKILL" && oomKills() > kills
+	result.Status.OOM = result.Status.OOM || result.Status.Signal == "SIGKILL" && s.oomKills() > kills
 	c.result = result
 	close(c.done)
 	s.send(c)
@@ -167,7 +206,7 @@ func (s *supervisor) cancel(id string) {
 func (s *supervisor) query(id string) {
 	c := s.lookup(id)
 	switch {
-	case c == nil && s.state.accepted(id) && !s.isUnsent(id):
+	case c == nil && s.accepted(id) && !s.isUnsent(id):
 		// A supervisor before this one had it, and died with it.
 		s.line.now().Message(wire.KindExit, id, wire.Exit{Code: -1, Signal: proc.SignalName(9)})
 		return

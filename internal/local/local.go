@@ -53,7 +53,7 @@ func Start(ctx context.Context, c Config, spec driver.Spec) (driver.Sandbox, err
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return nil, err
 	}
-	if c.Dir == "" {
+	if c.Dir == "" && !s.once {
 		if err := os.Mkdir(s.workDir(), 0o700); err != nil {
 			return nil, errors.Join(err, os.RemoveAll(s.dir))
 		}
@@ -152,8 +152,10 @@ func validID(id string) bool {
 	return ok && err == nil && len(rest) == 16 && strings.Trim(rest, rand.Alphabet) == ""
 }
 
-// Files beside a sandbox's directories.
+// Names in a sandbox's directory.
 const (
+	workName   = "work"   // the functions' working directory
+	stateName  = ".state" // ends the name of the state directory of a single call's sandbox
 	ownerFile  = "owner"  // pid of the process that attached last
 	pausedFile = "paused" // the sandbox waits to be resumed; its age counts
 )

@@ -36,10 +36,11 @@ func Sweep(base string) {
 	}
 	for _, e := range entries {
 		dir := filepath.Join(base, e.Name())
-		if !validID(e.Name()) || !abandoned(dir, e.Name()) {
+		id := strings.TrimSuffix(e.Name(), stateName)
+		if !validID(id) || !abandoned(dir, id) {
 			continue
 		}
-		proc.Signal(proc.Tagged(proc.Tag, e.Name()), 9)
+		proc.Signal(proc.Tagged(proc.Tag, id), 9)
 		removeAll(dir)
 	}
 }

@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -75,3 +76,16 @@ func environ(pid int) string {
 	}
 	return ""
 }
+
+// Ended is a child that has ended and has not been waited for, or 0. It is left as it is.
+func Ended() int {
+	for _, p := range ps() {
+		if p.ppid == os.Getpid() && strings.HasPrefix(p.state, "Z") {
+			return p.pid
+		}
+	}
+	return 0
+}
+
+// HasChildren reports whether this process may have a child.
+func HasChildren() bool { return true }

@@ -24,3 +24,9 @@ func environ(int) string       { return "" }
 
 // Reap does nothing here.
 func Reap(int) {}
+
+// HasChildren reports nothing here.
+func HasChildren() bool { return false }
+
+// Ended finds nothing here.
+func Ended() int { return 0 }
