@@ -128,7 +128,7 @@ func (o *once) cancel(ctx context.Context, id string) {
 const (
 	askAgain  = 8
 	askPause  = 50 * time.Millisecond
-	sendAgain = 2
+	sendAgain = 5
 )
 
 // inputDir is where large inputs go in a sandbox; the runner's function reads them from there.

@@ -18,6 +18,7 @@ type listener struct {
 	stopped  bool
 	handlers sync.WaitGroup
 	serving  sync.WaitGroup
+	socket   net.Listener
 }
 
 type connKey struct{}
@@ -27,7 +28,7 @@ func (s *Server) listen(plane Plane, handler http.Handler) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listener{url: "http://" + socket.Addr().String()}
+	l := &listener{url: "http://" + socket.Addr().String(), socket: socket}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
@@ -45,8 +46,12 @@ func (s *Server) listen(plane Plane, handler http.Handler) (*listener, error) {
 		BaseContext: func(net.Listener) context.Context { return s.ctx },
 		ErrorLog:    discardLog(),
 	}
-	l.serving.Go(func() { l.server.Serve(socket) })
 	return l, nil
+}
+
+// serve begins to take connections, which must see a server that is complete.
+func (l *listener) serve() {
+	l.serving.Go(func() { l.server.Serve(l.socket) })
 }
 
 func (l *listener) enter() bool {
@@ -64,6 +69,7 @@ func (l *listener) stop() {
 	l.stopped = true
 	l.mu.Unlock()
 	l.server.Close()
+	l.socket.Close() // in case it was never served
 }
 
 func (l *listener) wait() {

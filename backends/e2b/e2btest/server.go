@@ -98,8 +98,12 @@ func (s *Server) open() error {
 	if s.api, err = s.listen(PlaneAPI, s.apiHandler()); err != nil {
 		return err
 	}
-	s.data, err = s.listen(PlaneSandbox, http.HandlerFunc(s.proxy))
-	return err
+	if s.data, err = s.listen(PlaneSandbox, http.HandlerFunc(s.proxy)); err != nil {
+		return err
+	}
+	s.api.serve()
+	s.data.serve()
+	return nil
 }
 
 // tryIsolation finds out what this process may do, by doing it.
