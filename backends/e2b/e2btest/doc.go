@@ -3,7 +3,7 @@
 // asked to run. Use it as net/http/httptest is used:
 //
 //	srv := e2btest.New(t, e2btest.Config{})
-//	backend := e2b.Backend{APIKey: srv.Key, APIURL: srv.APIURL(), SandboxURL: srv.SandboxURL()}
+//	backend := e2b.Backend{APIKey: e2b.Secret(srv.Key), APIURL: srv.APIURL(), SandboxURL: srv.SandboxURL()}
 //
 // The official SDKs work against it too, with E2B_API_KEY, E2B_API_URL and
 // E2B_SANDBOX_URL; this package's own tests hold it to that.
