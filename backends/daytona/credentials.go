@@ -47,8 +47,8 @@ func (b Backend) credentials() (*credentials, error) {
 	if err != nil {
 		return nil, fmt.Errorf("daytona: APIURL: %w", err)
 	}
-	c.refused = remote.CredentialError{Backend: Name, Field: "APIKey", Variable: "DAYTONA_API_KEY", File: keyFile()}
-	jwt := remote.CredentialError{Backend: Name, Field: "JWTToken", Variable: "DAYTONA_JWT_TOKEN", File: keyFile()}
+	c.refused = remote.CredentialError{Backend: Name, Field: "daytona.Backend.APIKey", Variable: "DAYTONA_API_KEY", File: keyFile()}
+	jwt := remote.CredentialError{Backend: Name, Field: "daytona.Backend.JWTToken", Variable: "DAYTONA_JWT_TOKEN", File: keyFile()}
 	c.org = cmp.Or(b.OrganizationID, os.Getenv("DAYTONA_ORGANIZATION_ID"))
 	switch {
 	case b.APIKey != "":
@@ -66,7 +66,7 @@ func (b Backend) credentials() (*credentials, error) {
 		}
 	}
 	if c.refused.Field == jwt.Field && c.org == "" {
-		return nil, &remote.CredentialError{Backend: Name, Field: "OrganizationID", Variable: "DAYTONA_ORGANIZATION_ID", File: keyFile(), Reason: "incomplete: a JWT needs the organization that it is for"}
+		return nil, &remote.CredentialError{Backend: Name, Field: "daytona.Backend.OrganizationID", Variable: "DAYTONA_ORGANIZATION_ID", File: keyFile(), Reason: "incomplete: a JWT needs the organization that it is for"}
 	}
 	if strings.ContainsFunc(c.token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		refused := c.refused
@@ -80,6 +80,9 @@ func (b Backend) credentials() (*credentials, error) {
 func readKey(missing remote.CredentialError) (string, error) {
 	data, err := os.ReadFile(missing.File)
 	missing.Reason = "missing"
+	if _, set := os.LookupEnv(missing.Variable); set {
+		missing.Reason = "empty"
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", &missing

@@ -27,7 +27,8 @@ func bare(t *testing.T) (file string) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	for _, name := range []string{"DAYTONA_API_KEY", "DAYTONA_JWT_TOKEN", "DAYTONA_ORGANIZATION_ID", "DAYTONA_API_URL", "DAYTONA_SERVER_URL", "DAYTONA_TARGET"} {
-		t.Setenv(name, "")
+		t.Setenv(name, "") // restores it afterwards
+		os.Unsetenv(name)
 	}
 	file = filepath.Join(home, ".config", "daytona", "api_key")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -49,12 +50,13 @@ func TestCredentials(t *testing.T) {
 		{name: "field", backend: daytona.Backend{APIKey: "k1"}, env: map[string]string{"DAYTONA_API_KEY": "k2"}, file: "k3", token: "k1"},
 		{name: "variable", env: map[string]string{"DAYTONA_API_KEY": "k2"}, file: "k3", token: "k2"},
 		{name: "file", file: " k3\n", token: "k3"},
-		{name: "nothing", fails: "missing", field: "APIKey"},
-		{name: "empty file", file: "\n", fails: "empty", field: "APIKey"},
-		{name: "malformed", backend: daytona.Backend{APIKey: "k1\nk2"}, fails: "malformed", field: "APIKey"},
+		{name: "nothing", fails: "missing", field: "daytona.Backend.APIKey"},
+		{name: "a variable that is set to nothing", env: map[string]string{"DAYTONA_API_KEY": ""}, fails: "empty", field: "daytona.Backend.APIKey"},
+		{name: "empty file", file: "\n", fails: "empty", field: "daytona.Backend.APIKey"},
+		{name: "malformed", backend: daytona.Backend{APIKey: "k1\nk2"}, fails: "malformed", field: "daytona.Backend.APIKey"},
 		{name: "JWT", backend: daytona.Backend{JWTToken: "j1", OrganizationID: "o1"}, token: "j1", org: "o1"},
 		{name: "JWT by variables", env: map[string]string{"DAYTONA_JWT_TOKEN": "j2", "DAYTONA_ORGANIZATION_ID": "o2"}, file: "k3", token: "j2", org: "o2"},
-		{name: "JWT without its organization", backend: daytona.Backend{JWTToken: "j1"}, fails: "incomplete", field: "OrganizationID"},
+		{name: "JWT without its organization", backend: daytona.Backend{JWTToken: "j1"}, fails: "incomplete", field: "daytona.Backend.OrganizationID"},
 		{name: "a key needs no organization", backend: daytona.Backend{APIKey: "k1"}, env: map[string]string{"DAYTONA_ORGANIZATION_ID": "o2"}, token: "k1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/remote-box/remote"
@@ -36,11 +37,22 @@ const (
 type config struct {
 	Backend
 	debug bool // no control plane: one envd, on this host
-	api   *httpapi.Client
 	log   *buildLog
+
+	mu  sync.Mutex
+	api *httpapi.Client // set by dial
 }
 
 func (b Backend) config() (*config, error) {
+	c, err := b.keyless()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.dial()
+}
+
+// keyless is config for what asks E2B for nothing: an image's name needs no key.
+func (b Backend) keyless() (*config, error) {
 	c := &config{Backend: b, debug: strings.EqualFold(os.Getenv("E2B_DEBUG"), "true")}
 	c.TemplatePrefix = strings.ToLower(cmp.Or(b.TemplatePrefix, defaultPrefix))
 	c.CPUs, c.MemoryMB = cmp.Or(b.CPUs, 1), cmp.Or(b.MemoryMB, 1024)
@@ -60,20 +72,27 @@ func (b Backend) config() (*config, error) {
 	if c.HTTPClient == nil {
 		c.HTTPClient = &http.Client{}
 	}
-	if err := c.check(); err != nil {
-		return nil, err
+	c.log = newBuildLog(b.BuildLog)
+	return c, c.check()
+}
+
+// dial finds the key and makes the client, unless that has been done.
+func (c *config) dial() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.api != nil {
+		return nil
 	}
 	key, err := c.key()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.api = &httpapi.Client{
 		Base: strings.TrimRight(c.APIURL, "/"), HTTP: c.HTTPClient,
 		Header:     http.Header{"X-Api-Key": {string(key)}, "User-Agent": {userAgent}},
 		Credential: c.credential(), Secrets: append(c.secrets(), string(key)),
 	}
-	c.log = newBuildLog(b.BuildLog)
-	return c, nil
+	return nil
 }
 
 // userAgent names no SDK: E2B gives old ones other template builds (E2B API, start build v2).
@@ -89,6 +108,9 @@ func (c *config) key() (Secret, error) {
 	}
 	missing := c.credential()
 	missing.Reason = "missing"
+	if _, set := os.LookupEnv("E2B_API_KEY"); set {
+		missing.Reason = "empty"
+	}
 	if home, err := os.UserHomeDir(); err == nil {
 		b, err := os.ReadFile(filepath.Join(home, filepath.FromSlash(keyFile)))
 		if v := strings.TrimSpace(string(b)); v != "" && err == nil {

@@ -35,6 +35,10 @@ func TestKey(t *testing.T) {
 	}
 	b.Template = img.Name()
 	var c *remote.CredentialError
+	if err := call(b); !errors.As(err, &c) || c.Reason != "empty" {
+		t.Fatalf("a variable that is set to nothing: %v", err)
+	}
+	os.Unsetenv("E2B_API_KEY") // t.Setenv above restores it
 	err = call(b)
 	if !errors.As(err, &c) || c.Reason != "missing" {
 		t.Fatalf("%v", err)

@@ -40,7 +40,7 @@ func (c *config) settings() image.Settings {
 
 // Image implements driver.Imager.
 func (b Backend) Image(ctx context.Context, p driver.Program) (driver.Image, error) {
-	c, err := b.config()
+	c, err := b.keyless()
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,9 @@ func (t *template) Ready(ctx context.Context) (bool, error) {
 	if t.c.debug {
 		return true, nil
 	}
+	if err := t.c.dial(); err != nil {
+		return false, err
+	}
 	_, err := t.c.api.Do(ctx, &httpapi.Request{
 		Method: http.MethodGet, Path: "/templates/aliases/" + url.PathEscape(t.Name()+":default"), Retry: httpapi.Idempotent,
 	}, nil)
@@ -86,6 +89,9 @@ func (t *template) Ready(ctx context.Context) (bool, error) {
 func (t *template) Build(ctx context.Context, log io.Writer) error {
 	if t.c.debug {
 		return nil
+	}
+	if err := t.c.dial(); err != nil {
+		return err
 	}
 	b := &builder{template: t, log: newBuildLog(log)}
 	return b.build(ctx)

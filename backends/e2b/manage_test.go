@@ -60,7 +60,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("E2B_API_KEY", "")
-	if f := (e2b.Backend{}).Diagnose(t.Context()); len(f) != 1 || f[0].Problem != "missing" {
+	if f := (e2b.Backend{}).Diagnose(t.Context()); len(f) != 1 || f[0].Problem != "empty" {
 		t.Errorf("no key: %+v", f)
 	}
 }
