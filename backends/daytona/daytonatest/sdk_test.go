@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// unavailable ends a test whose SDK can't be had: on a laptop that is no failure, in CI it is.
+// unavailable ends a test for which something is missing here: on a laptop that is no failure, in CI it is.
 func unavailable(t *testing.T, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -49,7 +49,7 @@ func (c *client) build(name, dockerfile string, hashes ...string) Snapshot {
 func TestBuild(t *testing.T) {
 	c := newClient(t, Config{})
 	if !c.srv.Isolated() {
-		t.Skip("the Dockerfile names absolute paths: needs root and namespaces")
+		unavailable(t, "the Dockerfile names absolute paths: needs root and namespaces")
 	}
 	c.put("h1", contextTar(t, "app/", "", "app/empty/", "", "app/main", "#!/bin/sh\necho main ran\n", "app/link", "->main", "app/sub/x.txt", "x", "app/sub/y.txt", "y"))
 	c.put("h2", contextTar(t, "other.txt", "other"))
