@@ -185,6 +185,9 @@ func (f *function) failed(ctx context.Context, err error) error {
 	if errors.Is(err, ErrSessionClosed) {
 		return fmt.Errorf("%s: %w", f.ID(), ErrSessionClosed)
 	}
+	if _, away := errors.AsType[*client.Unreached](err); away && ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", f.ended(ctx), err)
+	}
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || isLost(err)) {
 		return f.ended(ctx)
 	}

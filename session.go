@@ -30,6 +30,7 @@ type Session struct {
 	state  sessionState
 	sb     driver.Sandbox
 	conn   *client.Conn
+	met    bool          // there has been a connection
 	gone   error         // why the sandbox is gone, once it is
 	active int           // calls under way
 	idle   chan struct{} // closed when active drops to 0; nil if nobody waits

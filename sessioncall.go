@@ -183,8 +183,20 @@ func (s *Session) ready(ctx context.Context, f *registry.Function) error {
 	if !ok {
 		return s.whyGone()
 	}
-	_, err := s.connect(ctx, streamer)
+	dial := func(ctx context.Context) (*client.Conn, error) { return s.connect(ctx, streamer) }
+	if !s.reached() {
+		_, err := dial(ctx) // what is wrong now may be wrong for ever
+		return err
+	}
+	_, err := client.Again(ctx, dial)
 	return err
+}
+
+// reached reports whether the sandbox's supervisor has been connected to before.
+func (s *Session) reached() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.met
 }
 
 // connect returns the connection to the sandbox's supervisor, making one if there is none.
@@ -206,7 +218,7 @@ func (s *Session) connect(ctx context.Context, sb driver.Streamer) (*client.Conn
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.conn = conn
+	s.conn, s.met = conn, true
 	return conn, nil
 }
 

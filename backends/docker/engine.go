@@ -77,17 +77,30 @@ func (b Backend) host() (string, []client.Opt) {
 	return client.DefaultDockerHost, []client.Opt{client.WithHost(client.DefaultDockerHost)}
 }
 
-// explain says which engine an error is about, and what to do if it is not there.
+// explained is an error that says which engine it is about.
+type explained struct {
+	text string
+	err  error
+}
+
+func (e *explained) Error() string { return e.text + ": " + e.err.Error() }
+func (e *explained) Unwrap() error { return e.err }
+
+// explain says which engine an error is about, and what to do if it is not there. It may be given
+// an error that it has explained already.
 func (e *engine) explain(err error) error {
+	if _, done := errors.AsType[*explained](err); done {
+		return err
+	}
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, driver.ErrSandboxGone):
 		return err
 	case errors.Is(err, syscall.EACCES), client.IsErrConnectionFailed(err) && e.forbidden():
-		return fmt.Errorf("docker: this user may not use the engine at %s: join the group that owns its socket (sudo usermod -aG docker $USER, then log in again), or run a rootless engine: %w", e.host, err)
+		return &explained{fmt.Sprintf("docker: this user may not use the engine at %s: join the group that owns its socket (sudo usermod -aG docker $USER, then log in again), or run a rootless engine", e.host), err}
 	case client.IsErrConnectionFailed(err), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("docker: no engine answers at %s: start it (sudo systemctl start docker, or Docker Desktop), or name another with the field Host or the variable %s: %w", e.host, hostVariable, err)
+		return &explained{fmt.Sprintf("docker: no engine answers at %s: start it (sudo systemctl start docker, or Docker Desktop), or name another with the field Host or the variable %s", e.host, hostVariable), err}
 	}
-	return fmt.Errorf("docker: the engine at %s: %w", e.host, err)
+	return &explained{"docker: the engine at " + e.host, err}
 }
 
 // forbidden reports whether this user may not use the engine's socket. The client does not keep the

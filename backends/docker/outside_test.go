@@ -34,6 +34,8 @@ type long struct {
 // begin starts a long call and waits until it runs. b must be able to make calls beside it.
 func begin(t *testing.T, ctx context.Context) *long {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(cancel)
 	l := &long{[3]string{"/tmp/began", "/tmp/go on", "/tmp/count"}, make(chan string, 1), make(chan error, 1)}
 	go func() {
 		got, err := testfuncs.AwaitFile.Call(ctx, l.names)
@@ -150,11 +152,27 @@ func TestStreamCut(t *testing.T) {
 		p.cut()
 		greet(t, ctx)
 	}
-	p.refuse(true)
+	p.refuse(8)
 	p.cut()
-	// Longer than it takes to notice, shorter than it takes to give up.
-	time.AfterFunc(500*time.Millisecond, func() { p.refuse(false) })
 	l.end(t, ctx)
+	if n := p.refusing(); n > 0 {
+		t.Errorf("%d connections were not refused", n)
+	}
+}
+
+// A call begins though the engine was away when the session turned to it.
+func TestEngineAway(t *testing.T) {
+	c := engine(t)
+	p := newProxy(t, c)
+	ctx, _, _ := session(t, docker.Backend{Host: p.host})
+	greet(t, ctx)
+	for range 3 {
+		p.refuse(8)
+		p.cut()
+		for p.refusing() > 0 {
+			greet(t, ctx)
+		}
+	}
 }
 
 func TestStreamCutOnce(t *testing.T) {

@@ -17,7 +17,7 @@ type proxy struct {
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
-	down  bool
+	away  int // connections that are still to be refused
 }
 
 func newProxy(t testing.TB, c *client.Client) *proxy {
@@ -55,7 +55,10 @@ func (p *proxy) carry(in net.Conn) {
 	}
 	defer out.Close()
 	p.mu.Lock()
-	refused := p.down
+	refused := p.away > 0
+	if refused {
+		p.away--
+	}
 	p.conns[in], p.conns[out] = true, true
 	p.mu.Unlock()
 	defer func() {
@@ -90,9 +93,16 @@ func (p *proxy) cut() {
 	}
 }
 
-// refuse makes the engine unreachable, or reachable again.
-func (p *proxy) refuse(down bool) {
+// refuse makes the engine unreachable for the next n connections.
+func (p *proxy) refuse(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.down = down
+	p.away = n
+}
+
+// refusing is how many connections are still to be refused.
+func (p *proxy) refusing() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.away
 }

@@ -73,6 +73,13 @@ func (e *Lost) Error() string {
 
 func (e *Lost) Unwrap() error { return e.Err }
 
+// Unreached says that a runner could not be started, or connected to: nothing has happened.
+type Unreached struct{ Err error }
+
+func (e *Unreached) Error() string { return "the sandbox's runner can't be reached: " + e.Err.Error() }
+
+func (e *Unreached) Unwrap() error { return e.Err }
+
 // NotRunner says that what was started as a runner did not behave like one.
 type NotRunner struct {
 	Reason string

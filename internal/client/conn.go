@@ -52,7 +52,8 @@ type pending struct {
 	gone   chan struct{} // closed when nobody waits any more
 }
 
-// Dial starts the supervisor of a sandbox. It runs until Close, or until the sandbox ends.
+// Dial starts the supervisor of a sandbox. It runs until Close, or until the sandbox ends. The error
+// is *Unreached if the sandbox did not start it.
 func Dial(ctx context.Context, sb driver.Streamer) (*Conn, error) {
 	inR, inW, err := os.Pipe()
 	if err != nil {
@@ -178,13 +179,17 @@ func (c *Conn) noHello(err error) error {
 	if errors.Is(c.execErr, driver.ErrSandboxGone) {
 		return c.execErr
 	}
+	raw := c.raw()
 	reason := "it ended without a hello"
 	if frame, ok := errors.AsType[*wire.FrameError](err); ok {
 		reason = frame.Reason
 	} else if c.execErr != nil {
+		if len(raw) == 0 {
+			return &Unreached{Err: c.execErr}
+		}
 		reason += ": " + c.execErr.Error()
 	}
-	return &NotRunner{Reason: reason, Raw: c.raw(), Status: c.status}
+	return &NotRunner{Reason: reason, Raw: raw, Status: c.status}
 }
 
 // VersionError says that the runner speaks another version of the protocol.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/remote-box/remote/driver"
@@ -31,6 +32,28 @@ const (
 	seekPause = 20 * time.Millisecond
 	seekMax   = 2 * time.Second
 )
+
+// How long, and after which first pause, a supervisor is dialed again for a call that has not begun.
+const (
+	againTime  = 10 * time.Second
+	againPause = 20 * time.Millisecond
+	againMax   = time.Second
+)
+
+// Again dials a supervisor that has been reached before until it is reached, for some time: the way
+// to it may be interrupted, and no call has begun that could suffer from waiting.
+func Again(ctx context.Context, dial func(context.Context) (*Conn, error)) (*Conn, error) {
+	deadline := time.Now().Add(againTime)
+	for wait := againPause; ; wait = min(2*wait, againMax) {
+		c, err := dial(ctx)
+		if _, away := errors.AsType[*Unreached](err); !away || ctx.Err() != nil || time.Now().After(deadline) {
+			return c, err
+		}
+		if !sleep(ctx, wait) {
+			return nil, fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+	}
+}
 
 // Recover gets the reply of a call that has been lost with its connection: it asks for it over
 // another one, which redial gets. The call itself is made again only if the supervisor never had
