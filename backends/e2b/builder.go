@@ -41,6 +41,15 @@ type registered struct {
 // errSuperseded is a build that E2B ended because another one was begun.
 var errSuperseded = errors.New("another build of the template has taken this one's place")
 
+// stepless is a failure of our build that no step is to blame for: E2B had trouble of its own, or
+// ended the build for another one that is over by now. There is no code that tells these apart.
+type stepless struct{ message string }
+
+func (e *stepless) Error() string { return e.message }
+
+// steplessTries is how often a build is begun that fails without a step's fault.
+const steplessTries = 3
+
 func (b *builder) build(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
@@ -49,6 +58,7 @@ func (b *builder) build(ctx context.Context) error {
 		return err // before anything is sent
 	}
 	defer b.plan.close()
+	failures := 0
 	for try := range buildTries {
 		var other string
 		if other, err = b.underWay(ctx); err != nil {
@@ -63,7 +73,11 @@ func (b *builder) build(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, errSuperseded) {
+		if s, ok := errors.AsType[*stepless](err); ok {
+			if failures++; failures == steplessTries {
+				return b.failed(0, s)
+			}
+		} else if !errors.Is(err, errSuperseded) {
 			return err
 		}
 		if ready, rerr := b.Ready(ctx); rerr != nil || ready {

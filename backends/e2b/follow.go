@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/remote-box/remote/internal/httpapi"
@@ -94,11 +93,9 @@ func (b *builder) ended(ctx context.Context, r registered, st *buildState) error
 	if st.Reason != nil {
 		message, step = plain(b.plan.readable(st.Reason.Message)), st.Reason.Step
 	}
-	if step == "" && (strings.Contains(message, "superseded") || strings.Contains(message, "cancel")) {
-		return errSuperseded
-	}
 	switch step {
 	case "":
+		return &stepless{message}
 	case "base":
 		return b.failed(b.plan.fromLine, fmt.Errorf("the base image %s can't be used: %s", b.plan.from(b.c), message))
 	case "finalize":

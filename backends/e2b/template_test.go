@@ -5,6 +5,7 @@ package e2b_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -116,6 +117,36 @@ func TestBuildFails(t *testing.T) {
 		if strings.Contains(r, "/v3/templates") {
 			t.Errorf("a build was begun: %s", r)
 		}
+	}
+}
+
+// TestStepless checks that a build which fails without a step's fault is begun again, but not for
+// ever, and that the last failure is told.
+func TestStepless(t *testing.T) {
+	t.Parallel()
+	srv := e2btest.New(t, e2btest.Config{})
+	inject := func(path string, status int, body string) {
+		srv.Inject(e2btest.Fault{
+			Method: http.MethodGet, Path: path, Status: status, Body: body, Times: -1,
+			Header: http.Header{"Content-Type": {"application/json"}},
+		})
+	}
+	inject("/templates/*/builds/*/status", http.StatusOK, `{"status":"error","logEntries":[],"reason":{"message":"trouble of its own"}}`)
+	inject("/templates/aliases/*", http.StatusNotFound, `{"code":404,"message":"not found"}`)
+	inject("/templates/*", http.StatusOK, `{"builds":[]}`)
+	_, err := testfunc.Size.Call(remote.WithBackend(t.Context(), on(srv)), "x")
+	var failed *remote.BuildError
+	if !errors.As(err, &failed) || !strings.Contains(failed.Error(), "trouble of its own") {
+		t.Fatalf("%T %v", err, err)
+	}
+	begun := 0
+	for _, r := range requests(srv) {
+		if strings.Contains(r, "POST /v3/templates") {
+			begun++
+		}
+	}
+	if begun != 3 {
+		t.Errorf("%d builds were begun: %q", begun, requests(srv))
 	}
 }
 
