@@ -99,3 +99,16 @@ func describedCall(id, nonce string) (*callproc.Call, error) {
 	c.Input = input
 	return c, err
 }
+
+// outputWriter sends what it is given as frames.
+type outputWriter struct {
+	w interface {
+		Data(kind wire.Kind, call string, body []byte) error
+	}
+	kind wire.Kind
+	call string
+}
+
+func (o outputWriter) Write(p []byte) (int, error) {
+	return len(p), o.w.Data(o.kind, o.call, p)
+}

@@ -29,7 +29,7 @@ func runInit() int {
 		return 2
 	}
 	r, err := newResident(&supervisor{
-		state: st, nonce: rand.Text(26), line: newLine(nil),
+		state: st, nonce: rand.Text(26), line: newLine(nil), keep: tapeSize,
 		calls: map[string]*call{}, reaper: newReaper(),
 	})
 	if err != nil {

@@ -20,6 +20,7 @@ type supervisor struct {
 	state  state
 	nonce  string
 	shared bool
+	keep   int // how much is kept of each stream of a call's output
 	line   *line
 	reaper *reaper
 
@@ -86,8 +87,12 @@ func (s *supervisor) read(in io.Reader, nonce string) (quit bool) {
 		case wire.KindCancel:
 			s.cancel(f.Call)
 		case wire.KindQuery:
-			id := f.Call
-			s.wg.Go(func() { s.query(id) })
+			id, has := f.Call, wire.Query{}
+			if len(f.Body) > 0 && f.Decode(&has) != nil {
+				continue // it will ask again
+			}
+			to, turn := s.line.now()
+			s.wg.Go(func() { s.query(id, has, to, turn) })
 		case wire.KindForget:
 			s.forget(f.Call)
 		}

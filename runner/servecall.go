@@ -22,6 +22,7 @@ type call struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when result is set
 	result *callproc.Result
+	tape   *tape
 
 	sending sync.Mutex // so that two reports of one result do not mix
 }
@@ -32,15 +33,27 @@ func (s *supervisor) lookup(id string) *call {
 	return s.calls[id]
 }
 
+// refuse answers a call that does not run.
 func (s *supervisor) refuse(id string, outcome wire.Outcome, message string) {
-	w := s.line.now()
+	w, _ := s.line.now()
+	if w == nil {
+		return
+	}
 	w.Message(wire.KindResult, id, wire.Response{Version: wire.Version, Outcome: outcome, Message: wire.Text(message)})
 	w.Message(wire.KindExit, id, wire.Exit{})
 }
 
+// exit says that a call has ended without a result.
+func (s *supervisor) exit(id string, e wire.Exit) {
+	if w, _ := s.line.now(); w != nil {
+		w.Message(wire.KindExit, id, e)
+	}
+}
+
 // begin accepts a call. It starts when all of its input has arrived.
 func (s *supervisor) begin(f *wire.Frame) {
-	c := &call{id: f.Call, done: make(chan struct{})}
+	host, turn := s.line.now()
+	c := &call{id: f.Call, done: make(chan struct{}), tape: &tape{call: f.Call, keep: s.keep, to: host, turn: turn}}
 	if err := f.Decode(&c.req); err != nil {
 		s.refuse(c.id, wire.Incompatible, err.Error())
 		return
@@ -140,8 +153,8 @@ func (s *supervisor) run(ctx context.Context, c *call) {
 	kills := s.oomKills()
 	result, err := callproc.Run(ctx, &callproc.Call{
 		ID: c.id, Nonce: s.nonce, Request: req, Input: c.input.Bytes(),
-		Stdout: outputWriter{s.line, wire.KindStdout, c.id},
-		Stderr: outputWriter{s.line, wire.KindStderr, c.id},
+		Stdout: tapeWriter{c.tape, wire.KindStdout},
+		Stderr: tapeWriter{c.tape, wire.KindStderr},
 	}, func(files []*os.File) (driver.Process, error) {
 		return s.reaper.start(func() (*child, error) { return spawn(c.id, s.nonce, files) })
 	}, func(*proc.Pump) {}) // background processes may go on printing
@@ -155,11 +168,15 @@ func (s *supervisor) run(ctx context.Context, c *call) {
 	s.send(c)
 }
 
-// send sends a result.
+// send sends a result to the host that has all of the call's output. If there is none, one that
+// comes back asks for both.
 func (s *supervisor) send(c *call) {
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	r, w := c.result, s.line.now()
+	r, w := c.result, c.tape.listener()
+	if w == nil {
+		return
+	}
 	if resp := r.Response; resp != nil {
 		sent := *resp
 		sent.InFile = resp.InFile && s.shared
@@ -198,22 +215,23 @@ func (s *supervisor) cancel(id string) {
 	c.cancel()
 	if !c.begun {
 		s.drop(c)
-		s.line.now().Message(wire.KindExit, id, wire.Exit{Code: -1})
+		s.exit(id, wire.Exit{Code: -1})
 	}
 }
 
-// query sends a call's result again, when there is one.
-func (s *supervisor) query(id string) {
+// query sends what a host does not have of a call's output, and its result when there is one.
+func (s *supervisor) query(id string, has wire.Query, to *wire.Writer, turn int) {
 	c := s.lookup(id)
 	switch {
 	case c == nil && s.accepted(id) && !s.isUnsent(id):
 		// A supervisor before this one had it, and died with it.
-		s.line.now().Message(wire.KindExit, id, wire.Exit{Code: -1, Signal: proc.SignalName(9)})
+		s.exit(id, wire.Exit{Code: -1, Signal: proc.SignalName(9)})
 		return
 	case c == nil:
 		s.refuse(id, wire.NoSuchCall, "")
 		return
 	}
+	c.tape.resume(to, turn, has)
 	<-c.done
 	s.send(c)
 }
@@ -236,19 +254,6 @@ func (s *supervisor) drop(c *call) {
 	}
 	os.Remove(s.state.outFile(c.id))
 	os.Remove(s.state.inFile(c.id))
-}
-
-// outputWriter sends what it is given as frames.
-type outputWriter struct {
-	w interface {
-		Data(kind wire.Kind, call string, body []byte) error
-	}
-	kind wire.Kind
-	call string
-}
-
-func (o outputWriter) Write(p []byte) (int, error) {
-	return len(p), o.w.Data(o.kind, o.call, p)
 }
 
 // dropUnsent drops the calls whose input a lost connection has not brought to its end. They have

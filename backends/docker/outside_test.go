@@ -3,7 +3,9 @@ package docker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -198,6 +200,55 @@ func TestStreamCutOnce(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
+}
+
+// What a function prints arrives whole and in order, however often the connection breaks meanwhile.
+func TestStreamCutOutput(t *testing.T) {
+	c := engine(t)
+	p := newProxy(t, c)
+	const n = 100_000
+	var want strings.Builder
+	for i := range n {
+		fmt.Fprintln(&want, i)
+	}
+	for name, ctx := range map[string]context.Context{
+		"session":  first(session(t, docker.Backend{Host: p.host})),
+		"one call": remote.WithBackend(t.Context(), docker.Backend{Host: p.host}),
+	} {
+		stdout := &cutter{cut: p.cut, left: 4, every: want.Len() / 20}
+		stderr := &cutter{cut: p.cut, left: 4, every: want.Len() / 15}
+		if got, err := testfuncs.Count.Call(remote.WithOutput(ctx, stdout, stderr), n); err != nil || got != n {
+			t.Fatalf("%s: %v, %v", name, got, err)
+		}
+		for stream, w := range map[string]*cutter{"stdout": stdout, "stderr": stderr} {
+			if w.got.String() != want.String() {
+				t.Errorf("%s: %d bytes of %s, not %d: %.50q … %.50q", name, w.got.Len(), stream, want.Len(),
+					w.got.String(), w.got.String()[max(0, w.got.Len()-50):])
+			}
+			if w.left > 0 {
+				t.Errorf("%s: %s was not cut %d times", name, stream, w.left)
+			}
+		}
+	}
+}
+
+func first[A, B, C any](a A, _ B, _ C) A { return a }
+
+// cutter keeps what is written to it, and breaks the connection after every so many bytes.
+type cutter struct {
+	cut         func()
+	left, every int
+	got         strings.Builder
+}
+
+func (w *cutter) Write(p []byte) (int, error) {
+	before := w.got.Len() / w.every
+	w.got.Write(p)
+	if w.left > 0 && w.got.Len()/w.every > before {
+		w.left--
+		w.cut()
+	}
+	return len(p), nil
 }
 
 // onWrite calls f at the first write.

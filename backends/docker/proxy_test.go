@@ -1,6 +1,7 @@
 package docker_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"path/filepath"
@@ -28,7 +29,7 @@ func newProxy(t testing.TB, c *client.Client) *proxy {
 		t.Fatal(err)
 	}
 	p := &proxy{host: "unix://" + socket, conns: map[net.Conn]bool{}}
-	p.dialer = func() (net.Conn, error) { return c.Dialer()(t.Context()) }
+	p.dialer = func() (net.Conn, error) { return c.Dialer()(context.WithoutCancel(t.Context())) } // also while the test cleans up
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for {

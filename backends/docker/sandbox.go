@@ -152,26 +152,33 @@ func (s *sandbox) Close(ctx context.Context) error {
 	return nil
 }
 
+// awayTime is how long the engine may be away before a container is given up to the others that
+// remove what nobody uses.
+const awayTime = 5 * time.Second
+
 // remove removes the container, whatever it does. One that is gone is no error.
 func (s *sandbox) remove(ctx context.Context) error {
 	if f := s.takeFirst(); f != nil {
 		f.Close()
 	}
-	_, err := s.engine.ContainerRemove(ctx, s.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
-	for err != nil && errdefs.IsConflict(err) && ctx.Err() == nil {
-		// Somebody else is at it.
-		if _, gone := s.engine.inspect(ctx, s.id); gone != nil && !errors.Is(gone, driver.ErrSandboxGone) {
-			return gone
+	deadline := time.Now().Add(awayTime)
+	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		_, err := s.engine.ContainerRemove(ctx, s.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		switch {
+		case err == nil, errdefs.IsNotFound(err):
+			return nil
+		case errdefs.IsConflict(err):
+			// Somebody else is at it.
+			if _, gone := s.engine.inspect(ctx, s.id); gone != nil && !errors.Is(gone, driver.ErrSandboxGone) {
+				return gone
+			}
+		case !client.IsErrConnectionFailed(err) || time.Now().After(deadline):
+			return err
 		}
-		if !pause(ctx, 20*time.Millisecond) {
-			break
+		if !pause(ctx, wait) {
+			return err
 		}
-		_, err = s.engine.ContainerRemove(ctx, s.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	}
-	if errdefs.IsNotFound(err) {
-		return nil
-	}
-	return err
 }
 
 func pause(ctx context.Context, d time.Duration) bool {

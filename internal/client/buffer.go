@@ -12,11 +12,19 @@ const keepBytes = 4 << 10
 type tail struct {
 	w   io.Writer
 	mu  sync.Mutex
+	n   int64 // written in all
 	buf []byte
+}
+
+func (t *tail) size() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.n
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
+	t.n += int64(len(p))
 	t.buf = append(t.buf, p[max(0, len(p)-keepBytes):]...)
 	if over := len(t.buf) - keepBytes; over > 0 {
 		t.buf = append(t.buf[:0], t.buf[over:]...)
@@ -38,11 +46,19 @@ func (t *tail) bytes() []byte {
 type head struct {
 	w   io.Writer
 	mu  sync.Mutex
+	n   int64 // written in all
 	buf []byte
+}
+
+func (h *head) size() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.n
 }
 
 func (h *head) Write(p []byte) (int, error) {
 	h.mu.Lock()
+	h.n += int64(len(p))
 	if room := keepBytes - len(h.buf); room > 0 {
 		h.buf = append(h.buf, p[:min(room, len(p))]...)
 	}

@@ -26,7 +26,9 @@ type Call struct {
 	// MaxResult bounds the size of the result in bytes.
 	MaxResult int64
 
-	id string // under which Conn.Call has made it
+	id     string // under which Conn.Call has made it
+	stdout *head  // what has arrived of its output, over all connections
+	stderr *tail
 }
 
 // Input is an encoded input: in memory, or in a file of this host if Path is not empty.

@@ -25,7 +25,7 @@ func (c *Conn) Call(ctx context.Context, call *Call) (*Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	call.id = newID()
+	call.id, call.stdout, call.stderr = newID(), &head{w: call.Stdout}, &tail{w: call.Stderr}
 	return c.exchange(ctx, call, c.send)
 }
 
@@ -49,7 +49,7 @@ func (c *Conn) exchange(ctx context.Context, call *Call, begin func(ctx context.
 		defer known()
 		sent <- begin(ctx, id, call, known)
 	}()
-	a := answer{call: call, stderr: &tail{w: call.Stderr}, stdout: &head{w: call.Stdout}}
+	a := answer{call: call, stderr: call.stderr, stdout: call.stdout}
 	err := c.wait(ctx, id, p, begun, &a)
 	if serr := c.sent(sent); err == nil {
 		err = serr

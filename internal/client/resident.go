@@ -96,8 +96,8 @@ func (c *Conn) Recover(ctx context.Context, call *Call, lost error, redial func(
 
 // again asks for the reply of a call that was made over an earlier connection.
 func (c *Conn) again(ctx context.Context, call *Call) (*Reply, error) {
-	reply, err := c.exchange(ctx, call, func(_ context.Context, id string, _ *Call, _ func()) error {
-		c.w.Frame(wire.KindQuery, id, nil)
+	reply, err := c.exchange(ctx, call, func(_ context.Context, id string, call *Call, _ func()) error {
+		c.w.Message(wire.KindQuery, id, wire.Query{Stdout: call.stdout.size(), Stderr: call.stderr.size()})
 		return nil
 	})
 	if err == nil && reply.Response != nil && reply.Response.Outcome == wire.NoSuchCall {

@@ -42,7 +42,7 @@ type Kind byte
 const (
 	KindCall   Kind = 'C' // Request; its input follows in KindData frames unless it is a file
 	KindCancel Kind = 'X' // end this call
-	KindQuery  Kind = 'Q' // send this call's result again, waiting for it if it still runs
+	KindQuery  Kind = 'Q' // Query: send this call's result again, waiting for it if it still runs
 	KindForget Kind = 'F' // the result has arrived; drop it
 	KindQuit   Kind = 'K' // end everything and exit
 )
@@ -97,6 +97,13 @@ type Request struct {
 	OutFile string `json:"out,omitempty"`
 	// Once says that the sandbox ends with this call: no process may outlive it.
 	Once bool `json:"once,omitempty"`
+}
+
+// Query asks for the rest of a call whose connection broke.
+type Query struct {
+	// Stdout and Stderr are how many bytes of them have arrived.
+	Stdout int64 `json:"stdout,omitempty"`
+	Stderr int64 `json:"stderr,omitempty"`
 }
 
 // Outcome is what became of a call.

@@ -34,6 +34,15 @@ var Greet = remote.New(func(_ context.Context, in Greeting) (Greeting, error) {
 // Fill returns a text of n bytes.
 var Fill = remote.New(func(_ context.Context, n int) (string, error) { return strings.Repeat("x", n), nil }, remote.Name("fill"))
 
+// Count prints the numbers below n, a line each, to both outputs.
+var Count = remote.New(func(_ context.Context, n int) (int, error) {
+	for i := range n {
+		fmt.Println(i)
+		fmt.Fprintln(os.Stderr, i)
+	}
+	return n, nil
+}, remote.Name("count"))
+
 // Devour takes memory, in MiB, and uses it.
 var Devour = remote.New(func(_ context.Context, mib int) (int, error) {
 	var hoard [][]byte
