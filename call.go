@@ -188,6 +188,9 @@ func (f *function) failed(ctx context.Context, err error) error {
 	if _, away := errors.AsType[*client.Unreached](err); away && ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", f.ended(ctx), err)
 	}
+	if _, early := errors.AsType[*building](err); early && ctx.Err() != nil {
+		return fmt.Errorf("%w while its runner was being built, which counts", f.ended(ctx))
+	}
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || isLost(err)) {
 		return f.ended(ctx)
 	}

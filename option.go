@@ -60,7 +60,8 @@ func Name(name string) Option {
 func Description(text string) Option { return func(s *settings) { s.description = text } }
 
 // Timeout bounds a call, from Call to its return; 0 means no bound but the context's. The default
-// is DefaultTimeout.
+// is DefaultTimeout. Making the sandbox counts, and so does building the runner or an image for the
+// first call; a runner's build goes on when the time is up, so that a later call finds it.
 func Timeout(d time.Duration) Option {
 	if d < 0 {
 		panic(fmt.Sprintf("remote.Timeout: %v is negative; 0 means no limit", d))

@@ -41,3 +41,9 @@ func programOf(f *registry.Function) *program {
 
 // inTestFile reports whether f is declared in a file that only a test binary is built from.
 func inTestFile(f *registry.Function) bool { return strings.HasSuffix(f.File, "_test.go") }
+
+// building is the end of a caller's patience, not of the build.
+type building struct{ err error }
+
+func (e *building) Error() string { return "building the runner: " + e.err.Error() }
+func (e *building) Unwrap() error { return e.err }

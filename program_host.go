@@ -24,7 +24,10 @@ func (p *program) Runner(ctx context.Context, t driver.Target) (string, error) {
 		return "", err
 	}
 	makeRunner := func(ctx context.Context) (*build.Runner, error) { return build.Build(ctx, src, t) }
-	r, err := registry.Once(ctx, fmt.Sprintf("runner %+v %+v", src, t), makeRunner)
+	r, err := registry.Shared(ctx, fmt.Sprintf("runner %+v %+v", src, t), makeRunner)
+	if ctx.Err() != nil {
+		return "", &building{ctx.Err()}
+	}
 	if err == nil && !r.Use() {
 		r, err = makeRunner(ctx) // the cache was cleared meanwhile
 	}

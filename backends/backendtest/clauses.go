@@ -19,6 +19,7 @@ func clauses() []clause {
 		{"encode", "A value that can't travel is an EncodeError that says whether the function ran.", encodes},
 		{"deadline", "A deadline ends the function and the error is context.DeadlineExceeded.", deadline},
 		{"cancel", "Cancelling ends the function and the error is context.Canceled.", cancelled},
+		{"cancel/why", "The function's context says why it ended: DeadlineExceeded when the time was up, Canceled when its caller gave up.", endsSeen},
 		{"cancel/early", "A call may be cancelled at any moment of its beginning; it ends, and the session lives on.", cancelledEarly},
 		{"cancel/stubborn", "What ignores its context is killed with everything that it started, processes in sessions of their own included; the sandbox lives on.", stubbornEnds},
 		{"environment", "A function finds PATH, HOME, a place for temporary files, an empty stdin and the backend's Env, and no key; InRemoteExecution is true.", environment},

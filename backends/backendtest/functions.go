@@ -116,6 +116,14 @@ var (
 		return nothing{}, ctx.Err()
 	}, remote.Name("wait"))
 
+	// why prints "ready", waits for its context and notes in a file why that has ended.
+	why = remote.New(func(ctx context.Context, note string) (nothing, error) {
+		fmt.Println("ready")
+		<-ctx.Done()
+		err := os.WriteFile(note+".new", []byte(ctx.Err().Error()), 0o600)
+		return nothing{}, errors.Join(ctx.Err(), err, os.Rename(note+".new", note))
+	}, remote.Name("why"))
+
 	// stubborn starts a grandchild in a session of its own, notes its pid in a file, prints
 	// "ready" and ignores its context.
 	stubborn = remote.New(func(_ context.Context, note string) (nothing, error) {

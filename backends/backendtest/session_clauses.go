@@ -23,6 +23,39 @@ func (t *tester) session(f func(ctx context.Context, s *remote.Session), opts ..
 	f(s.Context(t.ctx), s)
 }
 
+func endsSeen(t *tester) {
+	t.session(func(ctx context.Context, _ *remote.Session) {
+		for limit := time.Second; ; limit *= 2 { // a slow sandbox may not get as far as the function
+			began := false
+			late, cancel := context.WithTimeout(ctx, limit)
+			late = remote.WithOutput(late, &trigger{text: "ready", pull: func() { began = true }}, nil)
+			_, err := why.Call(late, "late")
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
+			if began {
+				break
+			}
+		}
+		canceled, cancel := context.WithCancel(ctx)
+		if _, err := why.Call(remote.WithOutput(canceled, &trigger{text: "ready", pull: cancel}, nil), "cancelled"); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		for note, want := range map[string]error{"late": context.DeadlineExceeded, "cancelled": context.Canceled} {
+			var got string
+			t.must(poll(ctx, func() bool {
+				var err error
+				got, err = read.Call(ctx, note)
+				return err == nil
+			}))
+			if got != want.Error() {
+				t.Errorf("the function saw %q, not %q", got, want)
+			}
+		}
+	})
+}
+
 func stubbornEnds(t *tester) {
 	t.session(func(ctx context.Context, _ *remote.Session) {
 		canceled, cancel := context.WithCancel(ctx)

@@ -21,7 +21,8 @@ func (s *sandbox) kill(ctx context.Context, cmd *driver.Command, tag string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTime)
 	defer cancel()
 	if id := variable(cmd.Env, callproc.EnvCall); variable(cmd.Env, callproc.EnvMode) == callproc.ModeOnce {
-		s.runRunner(ctx, callproc.EnvMode+"="+callproc.ModeCancel, callproc.EnvCall+"="+id, callproc.EnvNonce+"="+rand.Text(26))
+		s.runRunner(ctx, callproc.EnvMode+"="+callproc.ModeCancel, callproc.EnvCall+"="+id, callproc.EnvNonce+"="+rand.Text(26),
+			callproc.EnvState+"="+variable(cmd.Env, callproc.EnvState))
 	}
 	s.runRunner(ctx, callproc.EnvMode+"="+callproc.ModeKill, callproc.EnvCall+"="+tag)
 }

@@ -24,6 +24,11 @@ const (
 
 const backstop = Grace + Kill + time.Second
 
+// atDeadline is how soon before a call's deadline its cancellation is taken for that deadline, which
+// the runner keeps by itself: its function is to see DeadlineExceeded. The clock of a runner starts
+// later than its host's, by as much as the request is under way.
+const atDeadline = 500 * time.Millisecond
+
 // How long a process may take to end once its answer is there, and once it has said something that
 // is none.
 const (
@@ -101,6 +106,7 @@ func Run(ctx context.Context, c *Call, spawn func([]*os.File) (driver.Process, e
 		}
 	})
 
+	due := time.Now().Add(c.Request.Left)
 	ended := make(chan struct{})
 	var waitErr error
 	go func() {
@@ -108,6 +114,9 @@ func Run(ctx context.Context, c *Call, spawn func([]*os.File) (driver.Process, e
 		res.Status, waitErr = process.Wait()
 	}()
 	res.Late = supervise(ctx, c, process, ended, answered, func() {
+		if c.Request.Left > 0 && time.Until(due) < atDeadline {
+			return
+		}
 		feeding.Go(func() {
 			<-begun
 			w.Message(wire.KindCancel, c.ID, struct{}{})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/callproc"
 	"github.com/remote-box/remote/internal/proc"
 )
 
@@ -130,6 +132,15 @@ func (s *Sandbox) Exec(ctx context.Context, cmd *driver.Command) (driver.Status,
 	case <-ended:
 		return proc.Status(c.ProcessState), nil
 	case <-ctx.Done():
+		if slices.Contains(cmd.Env, callproc.EnvMode+"="+callproc.ModeOnce) {
+			// It ends its call in good order, and what that has started.
+			c.Process.Signal(syscall.SIGTERM)
+			select {
+			case <-ended:
+				return driver.Status{}, ctx.Err()
+			case <-time.After(onceTime):
+			}
+		}
 		kill, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		// Other processes of the sandbox, left by earlier calls, are none of this one's.
@@ -138,6 +149,9 @@ func (s *Sandbox) Exec(ctx context.Context, cmd *driver.Command) (driver.Status,
 		return driver.Status{}, ctx.Err()
 	}
 }
+
+// onceTime is how long a runner may take to end the call that it makes.
+const onceTime = callproc.Grace + callproc.Kill + 2*time.Second
 
 // Pause implements driver.Pauser. Processes have ended with the supervisor; what is left is files.
 func (s *Sandbox) Pause(context.Context) error {

@@ -49,6 +49,7 @@ var (
 	functions  = map[string]*Function{}
 	selfRunner atomic.Bool
 	memo       = map[string]*entry{}
+	flights    = map[string]*flight{}
 	lockedAs   = map[string]string{}
 )
 
