@@ -35,7 +35,7 @@ type Config struct {
 }
 
 // Start makes a sandbox.
-func Start(ctx context.Context, c Config, spec driver.Spec) (driver.Sandbox, error) {
+func Start(ctx context.Context, c Config, spec driver.Spec) (_ driver.Sandbox, err error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -53,16 +53,26 @@ func Start(ctx context.Context, c Config, spec driver.Spec) (driver.Sandbox, err
 	if err := os.Mkdir(s.dir, 0o700); err != nil {
 		return nil, err
 	}
+	if s.owned, err = own(s.dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.disown(), os.RemoveAll(s.dir))
+		}
+	}()
 	if c.Dir == "" && !s.once {
 		if err := os.Mkdir(s.workDir(), 0o700); err != nil {
-			return nil, errors.Join(err, os.RemoveAll(s.dir))
+			return nil, err
 		}
 	}
 	if !spec.Once {
-		err = s.label(spec.Labels)
+		if err := s.label(spec.Labels); err != nil {
+			return nil, err
+		}
 	}
-	if err := errors.Join(err, ctx.Err()); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(s.dir))
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -96,7 +106,10 @@ func Attach(ctx context.Context, c Config, id string, spec driver.Spec) (driver.
 	if s.runner, err = spec.Program.Runner(ctx, c.target()); err != nil {
 		return nil, err
 	}
-	return s, s.Resume(ctx)
+	if err := s.Resume(ctx); err != nil {
+		return nil, errors.Join(err, s.disown())
+	}
+	return s, nil
 }
 
 func (c *Config) target() driver.Target {
@@ -143,7 +156,7 @@ func baseDir() (string, error) {
 	return base, nil
 }
 
-// newID names a sandbox after the process that owns it.
+// newID names a sandbox after the process that makes it.
 func newID() string { return "p" + strconv.Itoa(os.Getpid()) + "x" + rand.Text(16) }
 
 func validID(id string) bool {
@@ -156,7 +169,6 @@ func validID(id string) bool {
 const (
 	workName   = "work"   // the functions' working directory
 	stateName  = ".state" // ends the name of the state directory of a single call's sandbox
-	ownerFile  = "owner"  // pid of the process that attached last
 	pausedFile = "paused" // the sandbox waits to be resumed; its age counts
 )
 
@@ -164,4 +176,5 @@ const (
 const (
 	sweepEvery  = 10 * time.Minute
 	pausedLimit = 7 * 24 * time.Hour
+	youngLimit  = time.Minute // it may be about to be owned
 )

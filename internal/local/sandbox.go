@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,6 +30,7 @@ type Sandbox struct {
 	once   bool
 
 	mu     sync.Mutex
+	owned  *os.File // nil while it is paused
 	closed bool
 }
 
@@ -158,15 +158,15 @@ func (s *Sandbox) Pause(context.Context) error {
 	if err := s.gone(); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.dir, pausedFile), nil, 0o600)
+	if err := os.WriteFile(filepath.Join(s.dir, pausedFile), nil, 0o600); err != nil {
+		return err
+	}
+	return s.disown()
 }
 
 // Resume implements driver.Pauser.
 func (s *Sandbox) Resume(context.Context) error {
-	if err := s.gone(); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(s.dir, ownerFile), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+	if err := s.own(); err != nil {
 		return err
 	}
 	err := os.Remove(filepath.Join(s.dir, pausedFile))
@@ -174,6 +174,31 @@ func (s *Sandbox) Resume(context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// own keeps others from removing the sandbox. If it is being removed, it is gone.
+func (s *Sandbox) own() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.owned == nil {
+		f, err := own(s.dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.owned = f
+	}
+	return s.gone()
+}
+
+func (s *Sandbox) disown() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.owned
+	s.owned = nil
+	if f == nil {
+		return nil
+	}
+	return f.Close()
 }
 
 // Close implements driver.Sandbox.
@@ -196,6 +221,10 @@ func (s *Sandbox) Close(ctx context.Context) error {
 		return fmt.Errorf("removing the sandbox's directory: %w", err)
 	}
 	s.closed = true
+	if s.owned != nil {
+		s.owned.Close()
+		s.owned = nil
+	}
 	return nil
 }
 

@@ -3,9 +3,10 @@
 package local
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,24 +36,38 @@ func Sweep(base string) {
 		return
 	}
 	for _, e := range entries {
-		dir := filepath.Join(base, e.Name())
 		id := strings.TrimSuffix(e.Name(), stateName)
-		if !validID(id) || !abandoned(dir, id) {
+		if !validID(id) {
 			continue
 		}
-		proc.Signal(proc.Tagged(proc.Tag, id), 9)
-		removeAll(dir)
+		sweepOne(base, id)
 	}
 }
 
-func abandoned(dir, id string) bool {
-	if info, err := os.Stat(filepath.Join(dir, pausedFile)); err == nil {
-		return time.Since(info.ModTime()) > pausedLimit
+// sweepOne removes a sandbox if nobody owns it. What is being made or removed right now is left alone.
+func sweepOne(base, id string) {
+	dir := filepath.Join(base, id)
+	info, err := os.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		// A single call's state, whose program died while it removed the sandbox.
+		state := dir + stateName
+		if info, err := os.Lstat(state); err == nil && time.Since(info.ModTime()) > youngLimit {
+			os.RemoveAll(state)
+		}
+		return
 	}
-	pidText, _, _ := strings.Cut(strings.TrimPrefix(id, "p"), "x")
-	if owner, err := os.ReadFile(filepath.Join(dir, ownerFile)); err == nil {
-		pidText = string(owner)
+	if err != nil || time.Since(info.ModTime()) < youngLimit {
+		return
 	}
-	pid, err := strconv.Atoi(pidText)
-	return err == nil && pid != os.Getpid() && !proc.Alive(pid)
+	if paused, err := os.Stat(filepath.Join(dir, pausedFile)); err == nil && time.Since(paused.ModTime()) < pausedLimit {
+		return
+	}
+	free, release := tryOwn(dir)
+	if !free {
+		return
+	}
+	defer release()
+	proc.Signal(proc.Tagged(proc.Tag, id), 9)
+	removeAll(dir)
+	os.RemoveAll(dir + stateName)
 }
