@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/owndir"
 	"github.com/remote-box/remote/internal/rand"
 )
 
@@ -43,7 +43,7 @@ func Start(ctx context.Context, c Config, spec driver.Spec) (_ driver.Sandbox, e
 	if err != nil {
 		return nil, err
 	}
-	base, err := baseDir()
+	base, err := owndir.Temp()
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,8 @@ func Start(ctx context.Context, c Config, spec driver.Spec) (_ driver.Sandbox, e
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.disown(), os.RemoveAll(s.dir))
+			s.disown()
+			err = errors.Join(err, os.RemoveAll(s.dir))
 		}
 	}()
 	if c.Dir == "" && !s.once {
@@ -91,7 +92,7 @@ func Attach(ctx context.Context, c Config, id string, spec driver.Spec) (driver.
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	base, err := baseDir()
+	base, err := owndir.Temp()
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,8 @@ func Attach(ctx context.Context, c Config, id string, spec driver.Spec) (driver.
 		return nil, err
 	}
 	if err := s.Resume(ctx); err != nil {
-		return nil, errors.Join(err, s.disown())
+		s.disown()
+		return nil, err
 	}
 	return s, nil
 }
@@ -134,26 +136,6 @@ func (c *Config) check() error {
 		}
 	}
 	return nil
-}
-
-// baseDir is the directory of all sandboxes of this user, made if needed. It must be nobody
-// else's: the directory for temporary files is everybody's.
-func baseDir() (string, error) {
-	base := filepath.Join(os.TempDir(), "remote-box-"+strconv.Itoa(os.Getuid()))
-	info, err := os.Lstat(base)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(base, 0o700); err != nil {
-			return "", fmt.Errorf("making a place for sandboxes: %w", err)
-		}
-		info, err = os.Lstat(base)
-	}
-	if err != nil {
-		return "", err
-	}
-	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ownedByUs(info) {
-		return "", fmt.Errorf("%s is not a directory of this user alone; remove it, or set TMPDIR to a directory of your own", base)
-	}
-	return base, nil
 }
 
 // newID names a sandbox after the process that makes it.

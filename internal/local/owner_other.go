@@ -2,13 +2,10 @@
 
 package local
 
-import (
-	"io/fs"
-	"os"
-)
+type owner struct{}
 
-func ownedByUs(fs.FileInfo) bool { return true }
+func own(string) (*owner, error) { return &owner{}, nil }
 
-func own(dir string) (*os.File, error) { return os.Open(dir) }
+func tryOwn(string) *owner { return nil }
 
-func tryOwn(string) (free bool, release func()) { return false, nil }
+func (*owner) release() {}

@@ -30,7 +30,7 @@ type Sandbox struct {
 	once   bool
 
 	mu     sync.Mutex
-	owned  *os.File // nil while it is paused
+	owned  *owner // nil while it is paused
 	closed bool
 }
 
@@ -161,7 +161,8 @@ func (s *Sandbox) Pause(context.Context) error {
 	if err := os.WriteFile(filepath.Join(s.dir, pausedFile), nil, 0o600); err != nil {
 		return err
 	}
-	return s.disown()
+	s.disown()
+	return nil
 }
 
 // Resume implements driver.Pauser.
@@ -181,24 +182,22 @@ func (s *Sandbox) own() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.owned == nil {
-		f, err := own(s.dir)
+		o, err := own(s.dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		s.owned = f
+		s.owned = o
 	}
 	return s.gone()
 }
 
-func (s *Sandbox) disown() error {
+func (s *Sandbox) disown() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.owned
-	s.owned = nil
-	if f == nil {
-		return nil
+	if s.owned != nil {
+		s.owned.release()
+		s.owned = nil
 	}
-	return f.Close()
 }
 
 // Close implements driver.Sandbox.
@@ -222,7 +221,7 @@ func (s *Sandbox) Close(ctx context.Context) error {
 	}
 	s.closed = true
 	if s.owned != nil {
-		s.owned.Close()
+		s.owned.release()
 		s.owned = nil
 	}
 	return nil

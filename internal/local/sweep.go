@@ -62,11 +62,11 @@ func sweepOne(base, id string) {
 	if paused, err := os.Stat(filepath.Join(dir, pausedFile)); err == nil && time.Since(paused.ModTime()) < pausedLimit {
 		return
 	}
-	free, release := tryOwn(dir)
-	if !free {
+	o := tryOwn(dir)
+	if o == nil {
 		return
 	}
-	defer release()
+	defer o.release()
 	proc.Signal(proc.Tagged(proc.Tag, id), 9)
 	removeAll(dir)
 	os.RemoveAll(dir + stateName)

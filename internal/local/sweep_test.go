@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/owndir"
 )
 
 // noProgram is a program whose runner is never started.
@@ -33,7 +35,7 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Stdout.WriteString(sb.ID() + "\n")
-	select {}
+	io.Copy(io.Discard, os.Stdin) // until it is killed
 }
 
 // other starts a process that owns a sandbox, below dir.
@@ -41,6 +43,9 @@ func other(t *testing.T, dir string) (id string, cmd *exec.Cmd) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"=owner", "TMPDIR="+dir)
+	if _, err := cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +87,7 @@ func there(t *testing.T, path string) bool {
 func TestSweep(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	base, err := baseDir()
+	base, err := owndir.Temp()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +123,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer owned.Close()
+	defer owned.release()
 	young := filepath.Join(base, "p4194305x"+deadID[len(deadID)-16:])
 	if err := os.Mkdir(young, 0o700); err != nil {
 		t.Fatal(err)
