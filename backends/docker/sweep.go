@@ -5,12 +5,14 @@ package docker
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/remote-box/remote/internal/owndir"
 	"github.com/remote-box/remote/internal/proc"
 )
 
@@ -23,16 +25,27 @@ const keepStopped = 24 * time.Hour
 // sweep removes the containers whose programs, on this host, died without closing them, and that
 // have ended since: a runner ends by itself when no host has been connected for two minutes.
 func (e *engine) sweep(ctx context.Context) {
-	stamp := os.TempDir() + "/remote-box-docker-swept-" + strconv.Itoa(os.Getuid())
+	if sweepDue() {
+		e.sweepNow(ctx)
+	}
+}
+
+// sweepDue reports whether it is time to sweep, and notes that it is done.
+func sweepDue() bool {
+	base, err := owndir.Temp() // nobody else can have put a link there
+	if err != nil {
+		return false
+	}
+	stamp := filepath.Join(base, ".docker-swept")
 	if info, err := os.Stat(stamp); err == nil && time.Since(info.ModTime()) < sweepEvery {
-		return
+		return false
 	}
 	if os.WriteFile(stamp, nil, 0o600) != nil {
-		return
+		return false
 	}
 	now := time.Now()
 	os.Chtimes(stamp, now, now)
-	e.sweepNow(ctx)
+	return true
 }
 
 func (e *engine) sweepNow(ctx context.Context) {
