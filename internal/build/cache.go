@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/remote-box/remote/internal/owndir"
 )
 
 // cache keeps runners under the digests of their content. Several processes may use it at once:
@@ -34,26 +35,34 @@ const (
 	abandonedFor = 24 * time.Hour
 )
 
-// openCache opens the cache in REMOTE_BOX_CACHE or the user's cache directory.
+// openCache opens the cache in REMOTE_BOX_CACHE or the user's cache directory. What is in it is
+// run: nobody else may have made it, or be able to write to it.
 func openCache() (*cache, error) {
-	dir := os.Getenv("REMOTE_BOX_CACHE")
-	if dir == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			user = filepath.Join(os.TempDir(), "remote-box-cache-"+strconv.Itoa(os.Getuid()))
-		}
-		dir = filepath.Join(user, "remote-box")
+	dir, err := cacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("making the cache: %w; or set REMOTE_BOX_CACHE to one", err)
 	}
 	if !filepath.IsAbs(dir) {
 		return nil, fmt.Errorf("REMOTE_BOX_CACHE: %q is not an absolute path", dir)
 	}
 	c := &cache{dir}
-	for _, sub := range []string{runnersDir, linksDir, discoveredDir} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
-			return nil, fmt.Errorf("making the cache: %w; set REMOTE_BOX_CACHE to a directory that can be written to", err)
+	for _, sub := range []string{"", runnersDir, linksDir, discoveredDir, programsDir} {
+		if err := owndir.Make(filepath.Join(dir, sub)); err != nil {
+			return nil, fmt.Errorf("making the cache: %w; set REMOTE_BOX_CACHE to a directory of your own", err)
 		}
 	}
 	return c, nil
+}
+
+func cacheDir() (string, error) {
+	if dir := os.Getenv("REMOTE_BOX_CACHE"); dir != "" {
+		return dir, nil
+	}
+	if user, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(user, "remote-box"), nil
+	}
+	temp, err := owndir.Temp() // where there is no home
+	return filepath.Join(temp, "cache"), err
 }
 
 // workDir makes a directory for one build. It is in the cache so that what was built can be
