@@ -42,7 +42,18 @@ type lockJSON struct {
 	Images  []LockedImage `json:"images"`
 }
 
-// ParseLock reads a lock file's content.
+// lockVersionError is the version of a lock file that this program does not read. It is an
+// errors.ErrUnsupported: what such a file says is not to be thrown away.
+type lockVersionError int
+
+func (e lockVersionError) Error() string {
+	return fmt.Sprintf("a lock file of version %d, this program reads version %d; use the version of remote-box that wrote it, or remove it and write it anew with: remote-box build", int(e), lockVersion)
+}
+
+func (lockVersionError) Is(target error) bool { return target == errors.ErrUnsupported }
+
+// ParseLock reads a lock file's content. The error of one that another version of this package
+// has written satisfies errors.Is(err, errors.ErrUnsupported); of others nothing can be read.
 func ParseLock(data []byte) (*Lock, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	var j lockJSON
@@ -50,7 +61,7 @@ func ParseLock(data []byte) (*Lock, error) {
 		return nil, fmt.Errorf("a lock file that is no JSON: %w; write it anew with: remote-box build", err)
 	}
 	if j.Version != lockVersion {
-		return nil, fmt.Errorf("a lock file of version %d, this program reads version %d; write it anew with: remote-box build", j.Version, lockVersion)
+		return nil, lockVersionError(j.Version)
 	}
 	for _, i := range j.Images {
 		if i.Program == "" || i.Backend == "" || i.Image == "" {

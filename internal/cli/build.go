@@ -60,7 +60,10 @@ func (a *app) build(ctx context.Context, f buildFlags, patterns []string) error 
 		return err
 	}
 	b := &built{app: a, out: a.newOutput()}
-	if b.lock, err = readLock(f.lock, found); err != nil {
+	if b.lock, err = readLock(f.lock, found); err == nil && f.check {
+		err = b.lock.bad
+	}
+	if err != nil {
 		return &misuse{err}
 	}
 	op := hostmode.Build
@@ -99,6 +102,9 @@ func (b *built) finish(found *build.Found, f buildFlags, patterns []string, whol
 	switch {
 	case f.check && b.lock.stale():
 		b.out.note(short(b.lock.name) + " is out of date; write it anew with: remote-box build")
+	case b.lock.bad != nil && b.code != exitOK:
+		// What it said of the images that failed would be lost with it.
+		b.out.failure("", b.lock.bad)
 	case !f.check && b.lock.changed():
 		if err := b.lock.write(); err != nil {
 			b.out.failure("", err)
@@ -106,6 +112,9 @@ func (b *built) finish(found *build.Found, f buildFlags, patterns []string, whol
 			break
 		}
 		wrote = b.lock.name
+		if b.lock.bad != nil {
+			b.out.note(short(b.lock.name) + " could not be read; it is written anew, with the images of the packages that were looked at")
+		}
 	}
 	if name := b.lock.inContext(b.images, found.Dir); name != "" {
 		b.out.note(name + " is part of a build context, so that each build would change the image that it names; leave it out with .dockerignore")

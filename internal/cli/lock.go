@@ -20,10 +20,12 @@ type lockFile struct {
 	name   string
 	before []byte       // its content, nil if there was no file
 	old    *remote.Lock // what it said
+	bad    error        // why that can't be read; then old is empty
 	new    *remote.Lock // what it should say
 }
 
-// readLock reads the lock file of that name, or the one of what was found. There need be none.
+// readLock reads the lock file of that name, or the one of what was found. There need be none. One
+// with nothing that can be read, such as after a merge with conflicts, is no error here but bad.
 func readLock(name string, found *build.Found) (*lockFile, error) {
 	if name == "" {
 		name = filepath.Join(found.Dir, remote.LockFile)
@@ -37,8 +39,14 @@ func readLock(name string, found *build.Found) (*lockFile, error) {
 		return nil, fmt.Errorf("the lock file: %w", err)
 	}
 	l.before = b
-	if l.old, err = remote.ParseLock(b); err != nil {
+	old, err := remote.ParseLock(b)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
 		return nil, fmt.Errorf("%s: %w", short(name), err)
+	case err != nil:
+		l.bad = fmt.Errorf("%s: %w", short(name), err)
+	default:
+		l.old = old
 	}
 	return l, nil
 }

@@ -53,6 +53,9 @@ func (a *app) prune(ctx context.Context, locks []string, yes bool) error {
 	}
 	for _, name := range locks {
 		l, err := readLock(name, found)
+		if err == nil {
+			err = l.bad
+		}
 		if err != nil {
 			return &misuse{err}
 		}
