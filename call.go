@@ -242,7 +242,7 @@ func (f *function) result(ctx context.Context, r *client.Reply, image string, ou
 		}
 		return e
 	case wire.BadInput:
-		return f.skew(image, "its runner can't decode the input: "+field(resp))
+		return &EncodeError{Function: f.ID(), Field: resp.Field, Reason: "the sandbox can't decode it: " + string(resp.Message)}
 	case wire.BadOutput:
 		return &EncodeError{Function: f.ID(), Field: resp.Field, Reason: string(resp.Message), Ran: true}
 	case wire.Unknown, wire.Skew, wire.Incompatible:
@@ -257,13 +257,6 @@ func (f *function) result(ctx context.Context, r *client.Reply, image string, ou
 		return &ProtocolError{Function: f.ID(), Reason: "the call was delivered twice; it ran once, and its result is lost"}
 	}
 	return &ProtocolError{Function: f.ID(), Reason: fmt.Sprintf("an unknown outcome %q", resp.Outcome)}
-}
-
-func field(resp *wire.Response) string {
-	if resp.Field == "" {
-		return string(resp.Message)
-	}
-	return resp.Field + ": " + string(resp.Message)
 }
 
 // noResponse is the error of a call whose process ended without an answer.

@@ -21,7 +21,7 @@ type outputKey struct{}
 type outputs struct{ stdout, stderr io.Writer }
 
 // WithOutput returns a context whose calls write what functions print to stdout and stderr, in
-// place of what the option [Output] says; nil discards.
+// place of what the option [Output] says; nil discards. Errors of the writers are ignored, as there.
 func WithOutput(ctx context.Context, stdout, stderr io.Writer) context.Context {
 	return context.WithValue(ctx, outputKey{}, outputs{stdout, stderr})
 }

@@ -117,5 +117,38 @@ var (
 	})
 	panicLiteral = caught(func() { remote.New(func(context.Context, int) (int, error) { return 0, nil }) })
 	panicNil     = caught(func() { remote.New[int, int](nil) })
+	panicIn      = caught(func() {
+		remote.New(func(context.Context, fmt.Stringer) (int, error) { return 0, nil }, remote.Name("in"))
+	})
+	panicOut     = caught(func() { remote.New(func(context.Context, int) (error, error) { return nil, nil }, remote.Name("out")) })
+	panicWrapper = caught(func() { remote.New(shout, remote.Name("wrapper"), remote.Middleware(passOn, nil)) })
 	panicError   = caught(func() { remote.RegisterError(errors.New("odd")) })
+)
+
+func passOn(next remote.Handler) remote.Handler { return next }
+
+var noHandler = remote.New(shout, remote.Name("noHandler"),
+	remote.Middleware(passOn, func(remote.Handler) remote.Handler { return nil }))
+
+// picky is an input that its own method may refuse.
+type picky struct {
+	Order struct{ Amount amount }
+}
+
+type amount int
+
+func (a *amount) UnmarshalJSON(b []byte) error {
+	if string(b) != "1" {
+		return fmt.Errorf("%s is too much", b)
+	}
+	*a = 1
+	return nil
+}
+
+// vague is an input with a field that can be written, but not read.
+type vague struct{ What fmt.Stringer }
+
+var (
+	choose = remote.New(func(_ context.Context, p picky) (int, error) { return int(p.Order.Amount), nil }, remote.Name("choose"))
+	guess  = remote.New(func(_ context.Context, v vague) (string, error) { return v.What.String(), nil }, remote.Name("guess"))
 )

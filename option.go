@@ -89,13 +89,16 @@ func Root(dir string) Option {
 
 // Output sets where the function's standard output and error go while it runs; nil discards. The
 // default for both is the standard error of this program. Each call writes from one goroutine at
-// a time; calls at once write at once. A writer that blocks holds the function up.
+// a time; calls at once write at once. A writer that blocks holds the function up. An
+// error of a writer is ignored: what it did not take is lost, what comes next is written again, and
+// the call does not fail by it. A writer that must not lose anything has to note its errors itself.
 func Output(stdout, stderr io.Writer) Option {
 	return func(s *settings) { s.stdout, s.stderr = stdout, stderr }
 }
 
 // Middleware wraps the function's calls, the first outermost: for approval, rate limits, logs. It
-// runs on the host only; inside a sandbox a function is called directly.
+// runs on the host only; inside a sandbox a function is called directly. New panics for one that is
+// nil.
 func Middleware(m ...func(next Handler) Handler) Option {
 	return func(s *settings) { s.middleware = append(s.middleware, m...) }
 }

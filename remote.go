@@ -26,8 +26,9 @@ type Remote[In, Out any] struct {
 // The function is known by the import path of the package whose variable or init function calls
 // New, however many helpers lie between, and its own name or [Name]. New does no I/O. It panics,
 // naming the place and the remedy, if fn is nil or a function literal without a Name, if another
-// function has the same identity, and if packages have been initialised already: a sandbox could
-// never see such a function.
+// function has the same identity, if In or Out is an interface with methods, which nothing could
+// be decoded into, and if packages have been initialised already: a sandbox could never see such a
+// function.
 func New[In, Out any](fn func(context.Context, In) (Out, error), opts ...Option) *Remote[In, Out] {
 	s := newSettings(opts)
 	r := &registry.Function{Description: s.description, Backend: s.backend}
@@ -40,6 +41,9 @@ func New[In, Out any](fn func(context.Context, In) (Out, error), opts ...Option)
 	d, initialising := registry.Declaring()
 	checkDeclaration(fn == nil, initialising, r.Name, d)
 	in, out := reflect.TypeFor[In](), reflect.TypeFor[Out]()
+	checkType("input", in, d)
+	checkType("output", out, d)
+	checkMiddleware(s.middleware, d)
 	r.Package, r.File, r.Line, r.Main, r.Root = d.Package, d.File, d.Line, d.Main, s.root
 	r.In, r.Out = in.String(), out.String()
 	r.Fingerprint = registry.Fingerprint(in, out)
@@ -83,6 +87,21 @@ func checkDeclaration(isNil, initialising bool, name string, d registry.Declarat
 		panic("remote.New: the function is nil, at " + at)
 	case name == "":
 		panic("remote.New: a function literal has no name that lasts, at " + at + ". Give it one: remote.New(func…, remote.Name(\"resize\"))")
+	}
+}
+
+// checkType panics for a type that no JSON can be decoded into, whatever the value.
+func checkType(what string, t reflect.Type, d registry.Declaration) {
+	if t.Kind() == reflect.Interface && t.NumMethod() > 0 {
+		panic(fmt.Sprintf("remote.New: the %s type %s is an interface with methods, which JSON can't be decoded into, at %s:%d. Use a concrete type, such as a struct with a field for each case, or any", what, t, d.File, d.Line))
+	}
+}
+
+func checkMiddleware(ms []func(Handler) Handler, d registry.Declaration) {
+	for i, m := range ms {
+		if m == nil {
+			panic(fmt.Sprintf("remote.New: middleware %d is nil, at %s:%d. Leave it out, or write one that does nothing: func(next remote.Handler) remote.Handler { return next }", i, d.File, d.Line))
+		}
 	}
 }
 
@@ -136,7 +155,9 @@ func (r *Remote[In, Out]) throughMiddleware(ctx context.Context, in In) (Out, er
 		return out, nil
 	})
 	for i := len(r.f.middleware) - 1; i >= 0; i-- {
-		h = r.f.middleware[i](h)
+		if h = r.f.middleware[i](h); h == nil {
+			return zero, fmt.Errorf("middleware %d of %s returned a nil Handler; to do nothing it returns next", i, r.f.ID())
+		}
 	}
 	v, err := h(ctx, &Invocation{Function: r.f.ID(), Name: r.f.Name, Description: r.f.Description, Input: in})
 	if err != nil {

@@ -82,6 +82,13 @@ func TestPanics(t *testing.T) {
 		{panicLiteral, "Give it one"},
 		{panicLiteral, "functions_test.go:"},
 		{panicNil, "the function is nil, at"},
+		{panicIn, "the input type fmt.Stringer is an interface with methods"},
+		{panicIn, "functions_test.go:"},
+		{panicIn, "Use a concrete type"},
+		{panicOut, "the output type error is an interface with methods"},
+		{panicWrapper, "middleware 1 is nil, at "},
+		{panicWrapper, "functions_test.go:"},
+		{panicWrapper, "return next"},
 		{panicError, `remote_test.odd" is registered twice`},
 		{late, "Declare the function at package level"},
 		{lateError, "Call it at package level"},
@@ -160,6 +167,33 @@ func TestEncodeErrorNamesTheField(t *testing.T) {
 	_, err := anything.Call(t.Context(), map[string]any{"a": []any{1, math.Inf(1)}})
 	if !errors.As(err, &e) || e.Ran || e.Field != "[a][1]" {
 		t.Errorf("%#v", err)
+	}
+}
+
+// TestUndecodableInput calls with inputs that the function's own type refuses: that is nothing that
+// building anew would mend.
+func TestUndecodableInput(t *testing.T) {
+	var p picky
+	p.Order.Amount = 2
+	_, pickyErr := choose.Call(t.Context(), p)
+	_, vagueErr := guess.Call(t.Context(), vague{time.Second})
+	for _, c := range []struct {
+		err           error
+		field, reason string
+	}{
+		{pickyErr, "", "the sandbox can't decode it: 2 is too much"},
+		{vagueErr, "What", "the sandbox can't decode it: a JSON number where Go has fmt.Stringer"},
+	} {
+		var e *remote.EncodeError
+		if !errors.As(c.err, &e) || e.Ran || e.Field != c.field || e.Reason != c.reason {
+			t.Errorf("%#v", c.err)
+		}
+	}
+}
+
+func TestNilHandler(t *testing.T) {
+	if _, err := noHandler.Call(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "middleware 1 of "+noHandler.ID()+" returned a nil Handler") {
+		t.Errorf("%v", err)
 	}
 }
 
