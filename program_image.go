@@ -16,9 +16,9 @@ func (p *program) Name() string {
 	return moduleOf(p.f.Package)
 }
 
-// Root implements driver.Program.
+// Root implements driver.Program. It is asked for by those who make images.
 func (p *program) Root() (string, error) {
-	src, err := p.source(context.Background())
+	src, err := p.sourceFor(context.Background(), false)
 	return src.Root, err
 }
 

@@ -16,14 +16,25 @@ import (
 	"github.com/remote-box/remote/internal/registry"
 )
 
-// remedies is what to do when the sources are not where they should be.
-const remedies = "set remote.Root to the module's directory, or call runner.Main() first in the program's main function so that the program can be its own runner"
+// remedies is what to do when the sources are not where they should be. Only on this host, as on
+// the subprocess backend, can a program be its own runner.
+func remedies(host bool) string {
+	const root = "set remote.Root to the module's directory"
+	if !host {
+		return root
+	}
+	return root + ", or call runner.Main() first in the program's main function so that the program can be its own runner"
+}
 
-// source finds the sources that the program was compiled from, once in a process: it looks at
-// files, stacks and the program itself. The working directory never counts.
-func (p *program) source(ctx context.Context) (build.Source, error) {
-	return registry.Once(ctx, "source "+p.f.ID(), func(context.Context) (build.Source, error) {
-		src, err := findSource(p.f)
+// source finds the sources that the program was compiled from, for a runner on this host.
+func (p *program) source(ctx context.Context) (build.Source, error) { return p.sourceFor(ctx, true) }
+
+// sourceFor does so once in a process: it looks at files, stacks and the program itself. The
+// working directory never counts. Whether it is for a runner on this host, or for an image,
+// decides what the error says.
+func (p *program) sourceFor(ctx context.Context, host bool) (build.Source, error) {
+	return registry.Once(ctx, fmt.Sprintf("source %s %t", p.f.ID(), host), func(context.Context) (build.Source, error) {
+		src, err := findSource(p.f, host)
 		if err != nil {
 			return src, &BuildError{What: p.f.Package, Err: err}
 		}
@@ -31,9 +42,11 @@ func (p *program) source(ctx context.Context) (build.Source, error) {
 	})
 }
 
-func findSource(f *registry.Function) (build.Source, error) {
+func findSource(f *registry.Function, host bool) (build.Source, error) {
 	src := build.Source{Package: f.Package, Main: f.Main, Tags: hostTags()}
 	switch {
+	case inTestFile(f) && !host:
+		return src, fmt.Errorf("%s is declared in a test file, %s: images are built from packages, which such files are no part of; move it to a file that is not named _test.go, or call it on the subprocess backend, which alone runs functions of test files", f.ID(), f.Pos())
 	case inTestFile(f):
 		return src, fmt.Errorf("%s is declared in a test file, %s, which no other program can import: add func TestMain(m *testing.M) { runner.Main(); os.Exit(m.Run()) } to the package's tests", f.ID(), f.Pos())
 	case f.Root != "":
@@ -43,10 +56,10 @@ func findSource(f *registry.Function) (build.Source, error) {
 		}
 		return src, isDir(f.Root)
 	case !filepath.IsAbs(f.File):
-		return src, fmt.Errorf("the program was built with -trimpath, so that it does not know where its sources are: %s", remedies)
+		return src, fmt.Errorf("the program was built with -trimpath, so that it does not know where its sources are: %s", remedies(host))
 	}
 	if _, err := os.Stat(f.File); err != nil {
-		return src, fmt.Errorf("the sources that the program was built from can't be found (%w): %s", err, remedies)
+		return src, fmt.Errorf("the sources that the program was built from can't be found (%w): %s", err, remedies(host))
 	}
 	src.Dir = filepath.Dir(f.File)
 	if f.Package == build.CommandLine {
@@ -55,7 +68,7 @@ func findSource(f *registry.Function) (build.Source, error) {
 	}
 	root, err := build.ModuleRoot(src.Dir)
 	if err != nil {
-		return src, fmt.Errorf("%w: %s", err, remedies)
+		return src, fmt.Errorf("%w: %s", err, remedies(host))
 	}
 	src.Root = root
 	if info, ok := debug.ReadBuildInfo(); ok && build.ModulePath(root) != info.Main.Path {
@@ -64,7 +77,7 @@ func findSource(f *registry.Function) (build.Source, error) {
 		if main := mainModuleRoot(info); main != "" {
 			src.Root = main
 		} else if downloaded(root) {
-			return src, fmt.Errorf("%s is a function of a downloaded module, and where the program's own module is can't be told: %s", f.ID(), remedies)
+			return src, fmt.Errorf("%s is a function of a downloaded module, and where the program's own module is can't be told: %s", f.ID(), remedies(host))
 		}
 	}
 	return src, nil

@@ -39,7 +39,11 @@ type goCommand struct {
 // newGo reads the go command's settings as they hold in src's directory.
 func newGo(ctx context.Context, work string, src Source, t driver.Target) (*goCommand, error) {
 	if _, err := exec.LookPath("go"); err != nil {
-		return nil, &Error{Package: src.Package, Err: fmt.Errorf("%w: building a runner takes the Go toolchain; install it, or call runner.Main() first in the program's main function so that it can be its own runner", err)}
+		own := ""
+		if t.Host {
+			own = ", or call runner.Main() first in the program's main function so that it can be its own runner"
+		}
+		return nil, &Error{Package: src.Package, Err: fmt.Errorf("%w: building a runner takes the Go toolchain; install it%s", err, own)}
 	}
 	g := &goCommand{dir: src.Root, work: work, env: os.Environ(), target: t}
 	out, err := g.run(ctx, src.Package, settingsArgs()...)
