@@ -9,20 +9,25 @@ import (
 	"strings"
 
 	"github.com/distribution/reference"
+
+	"github.com/remote-box/remote/driver"
 )
+
+// minMemoryMB is the smallest limit that an engine accepts.
+const minMemoryMB = 6
 
 // check finds what is wrong with a backend value before anything is asked of an engine.
 func (b Backend) check() error {
-	for name := range b.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Errorf("docker.Backend.Env: %q is not the name of a variable", name)
-		}
+	if err := driver.CheckEnv("docker.Backend.Env", b.Env); err != nil {
+		return err
 	}
 	switch {
 	case b.CPUs < 0:
 		return fmt.Errorf("docker.Backend.CPUs: %v is negative", b.CPUs)
 	case b.MemoryMB < 0:
 		return fmt.Errorf("docker.Backend.MemoryMB: %d is negative", b.MemoryMB)
+	case b.MemoryMB > 0 && b.MemoryMB < minMemoryMB:
+		return fmt.Errorf("docker.Backend.MemoryMB: %d is less than an engine accepts; give it %d or more, or 0 for no limit", b.MemoryMB, minMemoryMB)
 	case b.PIDs < 0:
 		return fmt.Errorf("docker.Backend.PIDs: %d is negative", b.PIDs)
 	case b.Pinned != "" && b.Dockerfile != "":

@@ -244,7 +244,7 @@ func TestIdentity(t *testing.T) {
 	if !strings.HasPrefix(plain, "remote-box:") {
 		t.Error(plain)
 	}
-	same := docker.Backend{CPUs: 2, MemoryMB: 5, PIDs: 9, Env: map[string]string{"A": "b"}, Network: "none", User: "5", ReadOnlyRoot: true, Host: "unix:///x", Runtime: "runsc"}
+	same := docker.Backend{CPUs: 2, MemoryMB: 64, PIDs: 9, Env: map[string]string{"A": "b"}, Network: "none", User: "5", ReadOnlyRoot: true, Host: "unix:///x", Runtime: "runsc"}
 	if got := name(same, root); got != plain {
 		t.Errorf("settings of a container change the image's name from %s to %s", plain, got)
 	}

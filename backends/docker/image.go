@@ -111,7 +111,7 @@ func static(runner string) error {
 	defer f.Close()
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_INTERP {
-			return errors.New("docker: the runner is linked with the C library, which an image without a Dockerfile does not have: build the program with CGO_ENABLED=0, or set the field Dockerfile")
+			return errors.New("docker.Backend.Build.CGO: the runner is linked with the C library, which an image without a Dockerfile does not have: leave CGO false, or name in docker.Backend.Dockerfile one whose base has that library")
 		}
 	}
 	return nil

@@ -154,7 +154,11 @@ func (s *sandbox) broken(ctx context.Context, cause error) error {
 		case c.State.OOMKilled && c.State.Status == container.StateExited:
 			return fmt.Errorf("the container %s was stopped because its memory ran out", s.id)
 		case c.State.Status == container.StateExited:
-			return fmt.Errorf("the container %s has stopped, with code %d", s.id, c.State.ExitCode)
+			why := ""
+			if c.State.ExitCode != 0 {
+				why = s.engine.foreign(ctx, c.Image)
+			}
+			return fmt.Errorf("the container %s has stopped, with code %d%s", s.id, c.State.ExitCode, why)
 		}
 		if time.Now().After(deadline) || !pause(ctx, 10*time.Millisecond) {
 			break

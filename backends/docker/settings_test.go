@@ -181,8 +181,10 @@ func TestCheck(t *testing.T) {
 		{docker.Backend{Prefix: "Not A Name"}, "Prefix"},
 		{docker.Backend{CPUs: -1}, "CPUs"},
 		{docker.Backend{MemoryMB: -1}, "MemoryMB"},
+		{docker.Backend{MemoryMB: 5}, "docker.Backend.MemoryMB: 5 is less than an engine accepts"},
 		{docker.Backend{PIDs: -1}, "PIDs"},
-		{docker.Backend{Env: map[string]string{"A=B": ""}}, "Env"},
+		{docker.Backend{Env: map[string]string{"A=B": ""}}, "docker.Backend.Env"},
+		{docker.Backend{Env: map[string]string{"REMOTE_BOX_RUNNER": "1"}}, "docker.Backend.Env: REMOTE_BOX_RUNNER"},
 		{docker.Backend{Platform: "windows/amd64"}, "Platform"},
 		{docker.Backend{Pinned: "a:b", Dockerfile: "Dockerfile"}, "Pinned"},
 		{docker.Backend{Mounts: []docker.Mount{{Source: "/a", Target: "b"}}}, "Mounts"},
@@ -195,5 +197,25 @@ func TestCheck(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v", c.b, err)
 		}
+	}
+}
+
+// TestForeignPlatform runs what the engine's machine can't run, unless it has an emulator.
+func TestForeignPlatform(t *testing.T) {
+	c := engine(t)
+	v, err := c.ServerVersion(t.Context(), client.ServerVersionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[v.Arch]
+	if other == "" {
+		t.Skipf("an engine on %s", v.Arch)
+	}
+	b := docker.Backend{Platform: "linux/" + other}
+	if _, err = testfuncs.Greet.Call(remote.WithBackend(t.Context(), b), testfuncs.Greeting{}); err == nil {
+		return // it has one
+	}
+	if !strings.Contains(err.Error(), "docker.Backend.Platform: the image is for "+other) {
+		t.Errorf("%v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -199,5 +200,18 @@ func init() {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !strings.Contains(e.Log, "panic: out of breath") || len(e.Log) > logLimit {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// TestTags checks that what can't be a build tag is not handed to the go command.
+func TestTags(t *testing.T) {
+	ownCache(t)
+	for _, tag := range []string{"a b", "a,b", "", "-x"} {
+		target := here
+		target.Build.Tags = []string{"fine_1.2", tag}
+		_, err := Build(t.Context(), mainSource(t.TempDir()), target)
+		if err == nil || !strings.Contains(err.Error(), "Build.Tags: "+strconv.Quote(tag)+" is not a build tag") {
+			t.Errorf("%q: %v", tag, err)
+		}
 	}
 }

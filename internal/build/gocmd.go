@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/proc"
@@ -44,6 +45,11 @@ func newGo(ctx context.Context, work string, src Source, t driver.Target) (*goCo
 			own = ", or call runner.Main() first in the program's main function so that it can be its own runner"
 		}
 		return nil, &Error{Package: src.Package, Err: fmt.Errorf("%w: building a runner takes the Go toolchain; install it%s", err, own)}
+	}
+	for _, tag := range t.Build.Tags {
+		if tag == "" || strings.ContainsFunc(tag, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '.' }) {
+			return nil, &Error{Package: src.Package, Err: fmt.Errorf("the backend's Build.Tags: %q is not a build tag; give each tag an element of its own, of letters, digits, _ and . only", tag)}
+		}
 	}
 	g := &goCommand{dir: src.Root, work: work, env: os.Environ(), target: t}
 	out, err := g.run(ctx, src.Package, settingsArgs()...)

@@ -130,12 +130,7 @@ func (c *Config) check() error {
 			return fmt.Errorf("subprocess.Backend.Dir: %q is not a directory; make it first", c.Dir)
 		}
 	}
-	for name := range c.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return fmt.Errorf("subprocess.Backend.Env: %q is not the name of a variable", name)
-		}
-	}
-	return nil
+	return driver.CheckEnv("subprocess.Backend.Env", c.Env)
 }
 
 // newID names a sandbox after the process that makes it.
