@@ -164,7 +164,7 @@ func ask(ctx context.Context, g *goCommand, d *discovery, pkgs []string) ([]regi
 	if err != nil {
 		return nil, err
 	}
-	return report(ctx, program, dir, d.ModulePath)
+	return report(ctx, g, program, dir, d.ModulePath, pkgs)
 }
 
 // forHost is the same for programs that run here.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/remote-box/remote/internal/callproc"
@@ -21,16 +22,17 @@ import (
 // functions. Tests shorten it.
 var initTime = time.Minute
 
-// report runs a program, in dir, for its list of functions. The working directory is not the
+// report runs a program of pkgs, in dir, for its list of functions. The working directory is not the
 // caller's: in a sandbox the packages would not find their files there either, and what they write
 // must not land in the user's tree.
-func report(ctx context.Context, program, dir, what string) ([]registry.Entry, error) {
+func report(ctx context.Context, g *goCommand, program, dir, what string, pkgs []string) ([]registry.Entry, error) {
 	limited, cancel := context.WithTimeout(ctx, initTime)
 	defer cancel()
 	file := filepath.Join(dir, "report.json")
 	cmd := exec.CommandContext(limited, program)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PWD="+dir, callproc.EnvMode+"="+callproc.ModeList, callproc.EnvReport+"="+file)
+	env := []string{callproc.EnvMode + "=" + callproc.ModeList, callproc.EnvReport + "=" + file}
+	cmd.Env = slices.Concat(os.Environ(), []string{"PWD=" + dir}, env)
 	cmd.SysProcAttr = proc.Group()
 	cmd.Cancel = func() error {
 		proc.SignalGroup(cmd.Process.Pid, 9)
@@ -48,9 +50,9 @@ func report(ctx context.Context, program, dir, what string) ([]registry.Entry, e
 	case limited.Err() != nil:
 		err = fmt.Errorf("they had not initialised after %v", initTime)
 	case err != nil:
-		err = fmt.Errorf("the program ended while they initialised: %w", err)
+		err = fmt.Errorf("the program ended while they initialised%s: %w", g.blame(ctx, program, dir, pkgs, env), err)
 	case readErr != nil:
-		err = errors.New("they ended the program while they initialised")
+		err = errors.New("they ended the program while they initialised" + g.blame(ctx, program, dir, pkgs, env))
 	}
 	var entries []registry.Entry
 	if err == nil {
