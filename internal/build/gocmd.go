@@ -5,7 +5,6 @@ package build
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -52,17 +51,15 @@ func newGo(ctx context.Context, work string, src Source, t driver.Target) (*goCo
 		}
 	}
 	g := &goCommand{dir: src.Root, work: work, env: os.Environ(), target: t}
-	out, err := g.run(ctx, src.Package, settingsArgs()...)
-	if err != nil {
+	if err := g.readSettings(ctx, src.Package); err != nil {
+		if _, is := errors.AsType[*Error](err); !is && ctx.Err() == nil {
+			err = &Error{Package: src.Package, Err: err}
+		}
 		return nil, err
 	}
-	if err := json.Unmarshal(out, &g.settings); err != nil {
-		return nil, &Error{Package: src.Package, Err: err}
-	}
-	g.version = g.settings["GOVERSION"]
 	if src.Package != CommandLine {
 		if g.moduleFile() == "" {
-			return nil, &Error{Package: src.Package, Err: fmt.Errorf("there is no go.mod in %s or above it", src.Root)}
+			return nil, &Error{Package: src.Package, Err: noModule(src.Root)}
 		}
 		g.dir = filepath.Dir(g.moduleFile())
 	}

@@ -4,7 +4,6 @@ package build
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -16,30 +15,6 @@ type hostListing struct {
 	inputs  *hostInputs
 	all     []*hostPackage
 	modules []*hostModule // those that are being worked on, not their dependencies
-}
-
-// hostSettings are settings that decide what host programs are built, besides keptSettings. Those
-// that name the C compiler's flags are left out: the go command starts it to find them.
-var hostSettings = []string{
-	"AR", "CC", "CGO_ENABLED", "CXX", "FC", "GCCGO", "GO111MODULE", "GO386", "GOAMD64", "GOARM", "GOARM64", "GODEBUG", "GOENV",
-	"GOEXPERIMENT", "GOFIPS140", "GOROOT",
-}
-
-// settingsArgs are the arguments of a go command that prints its settings.
-func settingsArgs(more ...string) []string {
-	return slices.Concat([]string{"env", "-json", "GOFLAGS", "GOMOD", "GOVERSION"}, keptSettings, more)
-}
-
-func (g *goCommand) readSettings(ctx context.Context) error {
-	out, err := g.run(ctx, g.dir, settingsArgs(hostSettings...)...)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(out, &g.settings); err != nil {
-		return err
-	}
-	g.version = g.settings["GOVERSION"]
-	return nil
 }
 
 // listHost lists the packages that q asks about and everything that they import.

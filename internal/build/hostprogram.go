@@ -4,7 +4,6 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -106,18 +105,15 @@ func newHostGo(ctx context.Context, work, dir string) (*goCommand, error) {
 	}
 	env := append(os.Environ(), "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH)
 	g := &goCommand{dir: dir, work: work, env: env, target: driver.Target{OS: runtime.GOOS, Arch: runtime.GOARCH}}
-	if err := g.readSettings(ctx); err != nil {
+	if err := g.readSettings(ctx, dir, hostSettings...); err != nil {
 		return nil, err
 	}
 	if g.moduleFile() == "" && (g.settings["GOWORK"] == "" || g.settings["GOWORK"] == "off") {
-		return nil, fmt.Errorf("%w in %s or above it; go to your module's directory, or name it with --root", ErrNoModule, dir)
+		return nil, fmt.Errorf("%w; go to your module's directory, or name it with --root", noModule(dir))
 	}
 	flags := parseFlags(g.settings["GOFLAGS"])
 	return g, g.keepTree(flags["mod"], flags["modfile"])
 }
-
-// ErrNoModule says that a directory is in no module.
-var ErrNoModule = errors.New("there is no go.mod")
 
 // hostFlags are the flags of every build of a host program. Without -trimpath it knows where its
 // sources are, and shares compiled packages with the user's own builds; without a symbol table it

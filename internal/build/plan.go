@@ -139,7 +139,7 @@ func ModuleRoot(dir string) (string, error) {
 			return "", err
 		}
 		if d == filepath.Dir(d) {
-			return "", fmt.Errorf("there is no go.mod in %s or above it", dir)
+			return "", noModule(dir)
 		}
 	}
 }

@@ -61,8 +61,11 @@ func (a *app) doctor(ctx context.Context, patterns []string) {
 	found, err := build.FindPrograms(ctx, build.Query{Dir: a.root, Patterns: patterns})
 	if err != nil {
 		mend := ""
-		if errors.Is(err, build.ErrNoModule) {
+		switch {
+		case errors.Is(err, build.ErrNoModule):
 			mend = "go mod init example.com/yours, or remote-box doctor --root DIRECTORY"
+		case errors.Is(err, build.ErrModulesOff):
+			mend = "unset GO111MODULE; go env -u GO111MODULE"
 		}
 		a.finding(driver.Finding{What: "module", Problem: err.Error(), Mend: mend})
 		return

@@ -15,7 +15,7 @@ import (
 func (a *app) look(ctx context.Context, patterns []string) (*build.Found, error) {
 	found, err := build.FindPrograms(ctx, build.Query{Dir: a.root, Patterns: patterns})
 	switch {
-	case errors.Is(err, build.ErrNoModule):
+	case errors.Is(err, build.ErrNoModule), errors.Is(err, build.ErrModulesOff):
 		return nil, &misuse{err}
 	case err != nil:
 		return nil, &failed{err}
@@ -112,6 +112,9 @@ func (a *answer) next() *hostmode.Event {
 // nothing says that no function is registered, and where that was looked for.
 func nothing(found *build.Found, patterns []string) error {
 	if len(found.Packages) == 0 {
+		if len(patterns) == 0 {
+			patterns = []string{"./..."} // what none means
+		}
 		return fmt.Errorf("%s: there are no packages", strings.Join(patterns, " "))
 	}
 	var b strings.Builder
