@@ -119,7 +119,10 @@ func (a *app) call(ctx context.Context, packages []string, function string, inpu
 		return &misuse{ambiguous}
 	}
 	if !ok {
-		a.problems(found, err)
+		if a.problems(found, err); a.code != exitOK {
+			// It may be in what could not be looked at.
+			return &failed{fmt.Errorf("%s was not found where functions could be looked for", function)}
+		}
 		if len(hs) == 0 {
 			return &failed{nothing(found, packages)}
 		}

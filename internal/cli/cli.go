@@ -117,6 +117,15 @@ func (a *app) command() *cobra.Command {
 		return a.prepare()
 	}
 	root.AddCommand(a.buildCommand(), a.listCommand(), a.callCommand(), a.pruneCommand(), a.doctorCommand())
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			// By itself it shows its help and succeeds, whatever it was given.
+			c.RunE = func(*cobra.Command, []string) error {
+				return errors.New("which shell? bash, zsh, fish or powershell")
+			}
+		}
+	}
 	return root
 }
 
