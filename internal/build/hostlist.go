@@ -51,6 +51,7 @@ func listHost(ctx context.Context, g *goCommand, q Query) (*hostListing, error) 
 	for _, p := range all {
 		l.add(p)
 	}
+	l.addErrors(all)
 	slices.Sort(l.found.Packages)
 	return l, nil
 }
@@ -70,9 +71,41 @@ func (l *hostListing) add(p *hostPackage) {
 	if !p.DepOnly {
 		l.found.Packages = append(l.found.Packages, p.ImportPath)
 	}
-	if p.Error != nil {
-		l.broken(p.Error.blamed(p.ImportPath), p.Error.problem(l.g.dir))
+}
+
+// addErrors notes what the go command says of packages.
+func (l *hostListing) addErrors(all []*hostPackage) {
+	mine := map[string]bool{}
+	for _, p := range all {
+		mine[p.ImportPath] = p.Module != nil && p.Module.Main || p.ImportPath == CommandLine
 	}
+	for _, p := range all {
+		if p.Error == nil {
+			continue
+		}
+		blamed, problem := p.Error.blamed(p.ImportPath, mine), p.Error.problem(l.g.dir)
+		if blamed != p.ImportPath && p.Dir != "" {
+			problem.Message = p.ImportPath + ": " + problem.Message
+		}
+		l.broken(blamed, problem)
+		if l.elsewhere(p) {
+			i := slices.IndexFunc(l.found.Broken, func(b BrokenPackage) bool { return b.Package == blamed })
+			l.found.Broken[i].Untidy = true
+		}
+	}
+}
+
+// elsewhere reports whether a package was not found that another module must have: not one that is
+// worked on, nor the standard library.
+func (l *hostListing) elsewhere(p *hostPackage) bool {
+	first, _, _ := strings.Cut(p.ImportPath, "/")
+	if p.Dir != "" || p.Error.Pos == "" || !strings.Contains(first, ".") {
+		return false
+	}
+	return !slices.ContainsFunc(l.modules, func(m *hostModule) bool {
+		_, own := relative(m.Path, p.ImportPath)
+		return own
+	})
 }
 
 // broken notes a problem with a package, once.

@@ -55,10 +55,19 @@ func decodePackages(out []byte) ([]*hostPackage, error) {
 	}
 }
 
-// blamed is the package whose error this is: of one that is missing, the one that imports it.
-func (e *listError) blamed(pkg string) string {
+// blamed is the package whose error this is: of one that is missing, the one that imports it; of
+// what other modules' packages import, the last of the user's on the way there.
+func (e *listError) blamed(pkg string, mine map[string]bool) string {
 	if n := len(e.ImportStack); n > 0 && e.Pos != "" {
-		return e.ImportStack[n-1]
+		pkg = e.ImportStack[n-1]
+	}
+	if mine[pkg] {
+		return pkg
+	}
+	for i := len(e.ImportStack) - 1; i >= 0; i-- {
+		if mine[e.ImportStack[i]] {
+			return e.ImportStack[i]
+		}
 	}
 	return pkg
 }

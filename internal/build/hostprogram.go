@@ -41,10 +41,12 @@ type HostProgram struct {
 	Inits []InitPackage // what it initialises, in an order in which it can
 }
 
-// BrokenPackage is a package that does not compile.
+// BrokenPackage is a package that does not compile. Where something is wrong with what packages of
+// other modules import, it is the user's package that they are imported for.
 type BrokenPackage struct {
 	Package  string
 	Problems []Problem
+	Untidy   bool // modules, or checksums of modules, are missing, which go mod tidy finds
 }
 
 // Problem is one thing that the compiler, or the go command, has to say.

@@ -40,6 +40,9 @@ func (a *app) finding(f driver.Finding) {
 	}
 }
 
+// tidy finds modules and checksums that are missing.
+const tidy = "go mod tidy"
+
 func (a *app) doctor(ctx context.Context, patterns []string) {
 	path, err := exec.LookPath("go")
 	if err != nil {
@@ -73,6 +76,9 @@ func (a *app) doctor(ctx context.Context, patterns []string) {
 	a.finding(driver.Finding{What: "module " + found.Module + " in " + short(found.Dir)})
 	for _, b := range found.Broken {
 		f := driver.Finding{What: "package " + b.Package, Mend: "go build " + b.Package}
+		if b.Untidy {
+			f.Mend = tidy
+		}
 		for _, p := range b.Problems {
 			f.Problem = strings.TrimPrefix(f.Problem+"\n"+problem(p), "\n")
 		}

@@ -77,6 +77,9 @@ func (p *plain) broken(b build.BrokenPackage) {
 	for _, pr := range b.Problems {
 		fmt.Fprintf(p.stderr, "    %s\n", problem(pr))
 	}
+	if b.Untidy {
+		fmt.Fprintf(p.stderr, "    mend it with: %s\n", tidy)
+	}
 }
 
 // problem is a problem as compilers print it.
