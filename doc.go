@@ -25,6 +25,11 @@
 //
 // # Semantics
 //
+// What JSON would silently change is refused, with the field: strings that are not UTF-8, two fields
+// of one name, fields beside an embedded time.Time. What it does not say can't be kept: in a type any
+// a number comes back as a float64, so that math.MaxInt64 loses digits, a []byte as its base64 text
+// and a struct as a map. Concrete types keep all three.
+//
 // A call runs at most once: it is never repeated after a sandbox accepted it. It is a process of
 // its own, so that package variables do not last from call to call; in a [Session], files and
 // processes left running do. A call's context ends its work in the sandbox, the whole tree of

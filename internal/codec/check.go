@@ -15,8 +15,10 @@ import (
 const maxDepth = 9_000
 
 // Check finds the first part of v that JSON can't carry: NaN and infinities, strings that are not
-// UTF-8 (encoding/json would replace their bytes), cycles, channels, functions, complex numbers.
-// Values with JSON or text methods of their own are left to them.
+// UTF-8 (encoding/json would replace their bytes), cycles, channels, functions, complex numbers; and
+// structs of which fields would be left out: two of one JSON name, and those beside an embedded
+// field whose MarshalJSON or MarshalText stands for the whole struct. Values with JSON or text
+// methods of their own are left to them.
 func Check(v any) error {
 	if v == nil {
 		return nil
@@ -34,7 +36,14 @@ type checker struct {
 	depth   int             // of JSON arrays and objects
 	parents []parent        // pointers, maps and slices on the way here
 	further map[parent]bool // those beyond the first few
-	structs map[reflect.Type][]field
+	structs map[reflect.Type]*structure
+	lists   map[reflect.Type]bool // whether elements of such a struct type are suspect
+}
+
+// structure is what there is to be known of a struct type.
+type structure struct {
+	flaw   string
+	fields []field // those that have to be looked at
 }
 
 // parent is what holds a value; it can't be inside it again.
@@ -102,7 +111,7 @@ func customType(t reflect.Type) bool {
 
 func (c *checker) value(v reflect.Value) error {
 	if custom(v) {
-		return nil
+		return c.byMethod(v)
 	}
 	switch v.Kind() {
 	case reflect.String:
@@ -132,6 +141,20 @@ func (c *checker) value(v reflect.Value) error {
 		return c.nested(v, c.list)
 	case reflect.Struct:
 		return c.nested(v, c.fields)
+	}
+	return nil
+}
+
+// byMethod checks a value that a method of its own writes, as far as that may be another's.
+func (c *checker) byMethod(v reflect.Value) error {
+	t := v.Type()
+	if t.Kind() == reflect.Pointer && !v.IsNil() {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Struct {
+		if s := c.structure(t); s.flaw != "" {
+			return c.fail(s.flaw)
+		}
 	}
 	return nil
 }
@@ -175,7 +198,7 @@ func (c *checker) nested(v reflect.Value, f func(reflect.Value) error) error {
 }
 
 func (c *checker) mapping(v reflect.Value) error {
-	suspicious := suspect(v.Type().Elem(), nil)
+	suspicious := c.suspect(v.Type().Elem())
 	for it := v.MapRange(); it.Next(); {
 		k := it.Key()
 		if k.Kind() == reflect.String && !utf8.ValidString(k.String()) {
@@ -199,7 +222,7 @@ func short(s string, limit int) string {
 }
 
 func (c *checker) list(v reflect.Value) error {
-	if !suspect(v.Type().Elem(), nil) {
+	if !c.suspect(v.Type().Elem()) {
 		return nil
 	}
 	for i := range v.Len() {
@@ -211,7 +234,11 @@ func (c *checker) list(v reflect.Value) error {
 }
 
 func (c *checker) fields(v reflect.Value) error {
-	for _, f := range c.suspects(v.Type()) {
+	s := c.structure(v.Type())
+	if s.flaw != "" {
+		return c.fail(s.flaw)
+	}
+	for _, f := range s.fields {
 		if fv := v.FieldByIndex(f.Index); !f.omitted(fv) {
 			if err := c.at(step{field: f.Name}, fv); err != nil {
 				return err
@@ -221,22 +248,38 @@ func (c *checker) fields(v reflect.Value) error {
 	return nil
 }
 
-// suspects are the fields of a struct type that have to be looked at.
-func (c *checker) suspects(t reflect.Type) []field {
-	fields, ok := c.structs[t]
+func (c *checker) structure(t reflect.Type) *structure {
+	s, ok := c.structs[t]
 	if ok {
-		return fields
+		return s
 	}
+	s = &structure{flaw: flaw(t)}
 	for i := range t.NumField() {
 		if f := fieldOf(t, i); !f.skip && suspect(f.Type, nil) {
-			fields = append(fields, f)
+			s.fields = append(s.fields, f)
 		}
 	}
 	if c.structs == nil {
-		c.structs = map[reflect.Type][]field{}
+		c.structs = map[reflect.Type]*structure{}
 	}
-	c.structs[t] = fields
-	return fields
+	c.structs[t] = s
+	return s
+}
+
+// suspect is the function of that name, for lists and maps, of which there may be many.
+func (c *checker) suspect(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return suspect(t, nil)
+	}
+	is, ok := c.lists[t]
+	if !ok {
+		is = suspect(t, nil)
+		if c.lists == nil {
+			c.lists = map[reflect.Type]bool{}
+		}
+		c.lists[t] = is
+	}
+	return is
 }
 
 // suspect reports whether a value of type t can be something that Check refuses, so that a slice
@@ -249,6 +292,9 @@ func suspect(t reflect.Type, above []reflect.Type) bool {
 	case reflect.Slice, reflect.Array:
 		return suspect(t.Elem(), above)
 	case reflect.Struct:
+		if flaw(t) != "" {
+			return true
+		}
 		if customType(t) {
 			return false
 		}

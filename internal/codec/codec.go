@@ -1,5 +1,9 @@
 // Package codec turns the inputs and outputs of functions into JSON and back, and refuses what
 // JSON would silently change.
+//
+// What it can't see is what a type any holds on its way back, because JSON does not say: a number
+// is a float64 there, so that integers beyond 2^53 (math.MaxInt64 is one) lose digits, a []byte is
+// its base64 text, and a struct is a map. Concrete types keep all three.
 package codec
 
 import (
