@@ -59,6 +59,23 @@ func TestFindOrder(t *testing.T) {
 	}
 }
 
+// TestFindChecksTheVariable checks that a variable that says nothing is found before an image is
+// missing, unless the backend value decides.
+func TestFindChecksTheVariable(t *testing.T) {
+	t.Setenv(AutoBuildVariable, "maybe")
+	p := fakeProgram{root: "/somewhere", locked: map[string]string{"fake p": "locked"}}
+	for _, s := range []Settings{{Backend: "fake", Prefix: "p"}, {Backend: "fake", Prefix: "q"}, {Backend: "fake", Prefix: "p", Pinned: "pinned"}} {
+		compute := func(context.Context) (driver.Image, error) { return &fakeImage{}, nil }
+		if _, _, err := Find(t.Context(), p, s, compute); err == nil || !strings.Contains(err.Error(), AutoBuildVariable+`: "maybe"`) {
+			t.Errorf("%+v: %v", s, err)
+		}
+		s.AutoBuild = new(bool)
+		if _, _, err := Find(t.Context(), p, s, compute); err != nil {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}
+
 func TestEnsure(t *testing.T) {
 	no, yes := false, true
 	failed := errors.New("failed")

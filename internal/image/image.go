@@ -141,6 +141,10 @@ func identity(parts []driver.Part) string {
 // Find chooses the image that a new sandbox is made from: the one pinned in the backend value,
 // the one of a lock, or the one that follows from the sources, which alone can be built.
 func Find(ctx context.Context, p driver.Program, s Settings, compute func(context.Context) (driver.Image, error)) (name string, image driver.Image, err error) {
+	// Also where nothing will be built: a variable that says nothing is mended before it matters.
+	if _, err := AutoBuild(s.AutoBuild); err != nil {
+		return "", nil, err
+	}
 	if s.Pinned != "" {
 		return s.Pinned, nil, nil
 	}
