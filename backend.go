@@ -14,8 +14,8 @@ type PauseSemantics = driver.PauseSemantics
 
 // What lasts when a session is paused.
 const (
-	PauseNone    = driver.PauseNone    // files; there is nothing to pause, and processes end
-	PauseStop    = driver.PauseStop    // files; processes end
+	PauseNone    = driver.PauseNone    // nothing for certain: processes end, and files last as long as the sandbox, which nobody keeps
+	PauseStop    = driver.PauseStop    // files, which are kept; processes end
 	PauseSuspend = driver.PauseSuspend // memory and files; processes go on where they were
 )
 

@@ -129,9 +129,11 @@ type Streamer interface {
 type PauseSemantics int
 
 const (
-	// PauseNone means that there is nothing to pause: files stay where they are and processes end.
+	// PauseNone means that the backend has no pause: processes end, and the sandbox is left as it
+	// is. Its files are there again as long as it is, but nobody keeps it for that.
 	PauseNone PauseSemantics = iota
-	// PauseStop keeps files; processes end.
+	// PauseStop means that the backend stops the sandbox, and keeps its files until it is resumed;
+	// processes end.
 	PauseStop
 	// PauseSuspend keeps memory and files: processes go on where they were.
 	PauseSuspend

@@ -34,6 +34,6 @@ var _ driver.Pausable = Backend{}
 // Name implements driver.Backend.
 func (Backend) Name() string { return "subprocess" }
 
-// PauseSemantics implements driver.Pausable: when a session is paused its files stay and its
-// processes end.
+// PauseSemantics implements driver.Pausable. When a session is paused its processes end; its files
+// stay in their directory on this host, which is removed after a week.
 func (Backend) PauseSemantics() driver.PauseSemantics { return driver.PauseNone }
