@@ -53,7 +53,7 @@ type ExitError struct {
 	Code     int    // exit code; -1 when a signal ended the process
 	Signal   string // name of the signal, such as "SIGKILL", or ""
 	OOM      bool   // memory ran out, where the backend can tell
-	Stderr   string // the end of its standard error, at most 4 KiB
+	Stderr   string // its standard error: all of it, or the first KiB and the last three
 }
 
 func (e *ExitError) Error() string {
