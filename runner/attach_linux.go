@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,17 +44,13 @@ const dialTime = 20 * time.Second
 func dial(path string) (*os.File, error) {
 	deadline := time.Now().Add(dialTime)
 	for {
-		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return nil, os.NewSyscallError("socket", err)
-		}
-		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: path})
+		f, err := connect(path)
 		if err == nil {
-			return os.NewFile(uintptr(fd), "supervisor"), nil
+			return f, nil
 		}
-		syscall.Close(fd)
-		if (err != syscall.ENOENT && err != syscall.ECONNREFUSED) || time.Now().After(deadline) {
-			return nil, os.NewSyscallError("connect", err)
+		absent := errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED)
+		if !absent || time.Now().After(deadline) {
+			return nil, err
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -107,6 +107,18 @@ var (
 		return "through", until(ctx, func() bool { _, err := os.Stat(in.Note + ".open"); return err == nil })
 	}, remote.Name("gate"), quiet)
 
+	// talk prints a line, and another for each of its files as it comes.
+	talk = remote.New(func(ctx context.Context, in counting) (none, error) {
+		fmt.Println("one")
+		for i, line := range []string{"two", "three", "four"} {
+			if err := until(ctx, func() bool { _, err := os.Stat(in.Note + strconv.Itoa(i+1)); return err == nil }); err != nil {
+				return none{}, err
+			}
+			fmt.Println(line)
+		}
+		return none{}, nil
+	}, remote.Name("talk"), quiet)
+
 	// patricide kills the process that runs it.
 	patricide = remote.New(func(ctx context.Context, _ none) (none, error) {
 		syscall.Kill(os.Getppid(), syscall.SIGKILL)

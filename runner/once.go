@@ -52,7 +52,9 @@ func runOnce() int {
 		defer os.Remove(c.Request.File) // it was put there for this call
 	}
 	c.Request.OutFile = st.outFile(id)
-	c.Stdout, c.Stderr = outputWriter{w, wire.KindStdout, id}, outputWriter{w, wire.KindStderr, id}
+	t := &tape{call: id, keep: tapeSize, to: w}
+	c.Stdout, c.Stderr = tapeWriter{t, wire.KindStdout}, tapeWriter{t, wire.KindStderr}
+	unshare := share(st.outputSocket(id), t)
 	var left []*proc.Pump
 	kills := oomKills()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
@@ -71,11 +73,13 @@ func runOnce() int {
 		Response: result.Response,
 		Exit:     wire.Exit{Code: result.Status.Code, Signal: result.Status.Signal, Deadline: result.Late, Broken: broken(result)},
 	}
+	r.Stdout, r.Stderr = t.reels()
 	r.Exit.OOM = r.Exit.Signal == "SIGKILL" && oomKills() > kills
 	if err := r.save(st, id, result.Data); err != nil {
 		fmt.Fprintln(os.Stderr, "remote-box runner: keeping the result:", err)
 	}
 	claim.Close()
+	unshare()
 	report(w, st, id, r, result.Data, shared)
 	return 0
 }
@@ -98,17 +102,4 @@ func describedCall(id, nonce string) (*callproc.Call, error) {
 	input, err := base64.StdEncoding.DecodeString(take(callproc.EnvInput))
 	c.Input = input
 	return c, err
-}
-
-// outputWriter sends what it is given as frames.
-type outputWriter struct {
-	w interface {
-		Data(kind wire.Kind, call string, body []byte) error
-	}
-	kind wire.Kind
-	call string
-}
-
-func (o outputWriter) Write(p []byte) (int, error) {
-	return len(p), o.w.Data(o.kind, o.call, p)
 }

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -50,9 +52,14 @@ func TestOnceWithFaults(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d bytes", f.name, size), func(t *testing.T) {
 				t.Parallel()
 				name := filepath.Join(t.TempDir(), "note")
-				out, err := count.Call(onceContext(t, f, nil), counting{Note: name, Size: size})
+				var printed bytes.Buffer
+				ctx := remote.WithOutput(onceContext(t, f, nil), &printed, nil)
+				out, err := count.Call(ctx, counting{Note: name, Size: size})
 				if err != nil || len(out) != size {
 					t.Errorf("%d bytes, %v", len(out), err)
+				}
+				if printed.String() != "running\n" {
+					t.Errorf("it printed %q", printed.String())
 				}
 				if n := lines(t, name); n != 1 {
 					t.Errorf("it ran %d times", n)
@@ -98,6 +105,76 @@ func TestResultOfRunningCall(t *testing.T) {
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// What a function prints after the connection broke arrives while it runs, and what it printed
+// meanwhile does too.
+func TestOutputOfRunningCall(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere it arrives with the result")
+	}
+	name := filepath.Join(t.TempDir(), "note")
+	modes := make(chan string, 10)
+	printed := &lineWriter{lines: make(chan string, 10)}
+	ctx := remote.WithOutput(onceContext(t, fault{frames: 3}, modes), printed, nil) // hello and "one"
+	done := make(chan error, 1)
+	go func() {
+		_, err := talk.Call(ctx, counting{Note: name})
+		done <- err
+	}()
+	<-modes
+	expect := func(want string) {
+		t.Helper()
+		select {
+		case got := <-printed.lines:
+			if got != want {
+				t.Errorf("%q, not %q", got, want)
+			}
+		case err := <-done:
+			t.Fatalf("before %q: %v", want, err)
+		case <-time.After(watchdog):
+			t.Fatalf("no %q", want)
+		}
+	}
+	expect("one")
+	open := func(n int) {
+		if err := os.WriteFile(name+strconv.Itoa(n), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(1)
+	if m := <-modes; m != callproc.ModeResult {
+		t.Errorf("then %s", m)
+	}
+	expect("two")
+	open(2)
+	expect("three")
+	open(3)
+	expect("four")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if len(printed.lines) > 0 {
+		t.Errorf("and then %q", <-printed.lines)
+	}
+}
+
+// lineWriter passes lines on.
+type lineWriter struct {
+	lines chan string
+	part  string
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.part += string(p)
+	for {
+		line, rest, ok := strings.Cut(w.part, "\n")
+		if !ok {
+			return len(p), nil
+		}
+		w.lines <- line
+		w.part = rest
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/remote-box/remote/internal/proc"
 	"github.com/remote-box/remote/internal/rand"
@@ -38,7 +37,7 @@ func runInit() int {
 	}
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	if err := listen(st.socket(), r); err != nil {
+	if _, err := listen(st.socket(), func(f *os.File) { r.serve(f, f) }); err != nil {
 		fmt.Fprintln(os.Stderr, "remote-box runner: no way to connect again:", err)
 		return 2
 	}
@@ -78,33 +77,3 @@ func takeStreams() (in, out *os.File, err error) {
 }
 
 func (s state) socket() string { return filepath.Join(string(s), "host.sock") }
-
-// listen accepts connections at path, which only this user can reach. Package net is not used: it
-// would be the largest part of many a runner.
-func listen(path string, r *resident) error {
-	os.Remove(path)
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return os.NewSyscallError("socket", err)
-	}
-	if err := syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err != nil {
-		return os.NewSyscallError("bind", err)
-	}
-	if err := syscall.Listen(fd, 16); err != nil {
-		return os.NewSyscallError("listen", err)
-	}
-	go func() {
-		for {
-			conn, _, err := syscall.Accept4(fd, syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK)
-			switch err {
-			case nil:
-				f := os.NewFile(uintptr(conn), "host")
-				go r.serve(f, f)
-			case syscall.EINTR, syscall.ECONNABORTED, syscall.EAGAIN:
-			default:
-				time.Sleep(10 * time.Millisecond) // out of descriptors, which may pass
-			}
-		}
-	}()
-	return nil
-}

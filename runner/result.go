@@ -47,13 +47,40 @@ func runAfter(find func(state, string) (*record, error)) int {
 		return 2
 	}
 	w.Hello(wire.Hello{Version: wire.Version, PID: os.Getpid()})
+	has, err := queried()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "remote-box runner: what the host has:", err)
+		return 2
+	}
+	relayed := make(chan struct{})
+	go func() {
+		defer close(relayed)
+		if has != nil {
+			relay(st.outputSocket(id), nonce, id, w, has)
+		}
+	}()
 	r, err := find(st, id)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "remote-box runner:", err)
 		return 1
 	}
+	<-relayed // it ends with the process that made the call, or before
+	if has != nil {
+		w.Data(wire.KindStdout, id, r.Stdout.from(has.Stdout))
+		w.Data(wire.KindStderr, id, r.Stderr.from(has.Stderr))
+	}
 	report(w, st, id, r, nil, shared)
 	return 0
+}
+
+// queried is how much the host has of the call's output; nil if it does not want any.
+func queried() (*wire.Query, error) {
+	text := take(callproc.EnvQuery)
+	if text == "" {
+		return nil, nil
+	}
+	q := new(wire.Query)
+	return q, json.Unmarshal([]byte(text), q)
 }
 
 // What a claim's file holds: the process that makes the call, or that nobody ever will.
@@ -150,6 +177,8 @@ func (s state) forgetOld() {
 type record struct {
 	Response *wire.Response `json:"response,omitempty"`
 	Exit     wire.Exit      `json:"exit"`
+	Stdout   reel           `json:"stdout,omitzero"`
+	Stderr   reel           `json:"stderr,omitzero"`
 }
 
 // save writes the output first and the record last, each under its name only when it is complete.

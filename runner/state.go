@@ -63,6 +63,9 @@ func (s state) inFile(id string) string {
 	return filepath.Join(string(s), callproc.InDir, id)
 }
 
+// outputSocket is where a call's output can be listened to while it runs.
+func (s state) outputSocket(id string) string { return s.outFile(id) + ".sock" }
+
 func (s state) outFile(id string) string { return callproc.OutFile(string(s), id) }
 
 // instance names the memory of what was accepted: it is the same as long as the directory lasts,

@@ -22,29 +22,32 @@ type tape struct {
 	stdout, stderr reel
 }
 
-// reel is one stream of a tape.
+// reel is one stream of a tape, also as it is kept on disk.
 type reel struct {
-	written int64  // in all
-	kept    []byte // the end of it
+	Written int64  `json:"written,omitempty"` // in all
+	Kept    []byte `json:"kept,omitempty"`    // the end of it
 }
 
 func (r *reel) add(p []byte, keep int) {
-	r.written += int64(len(p))
+	r.Written += int64(len(p))
 	if keep == 0 {
 		return
 	}
-	r.kept = append(r.kept, p[max(0, len(p)-keep):]...)
+	r.Kept = append(r.Kept, p[max(0, len(p)-keep):]...)
 	// It grows to twice as much, so that bytes are moved once for each time they are replaced.
-	if len(r.kept) > 2*keep {
-		r.kept = append(r.kept[:0], r.kept[len(r.kept)-keep:]...)
+	if len(r.Kept) > 2*keep {
+		r.Kept = append(r.Kept[:0], r.Kept[len(r.Kept)-keep:]...)
 	}
 }
 
 // from is what follows the first n bytes, as far as it is kept.
 func (r *reel) from(n int64) []byte {
-	missing := min(max(r.written-n, 0), int64(len(r.kept)))
-	return r.kept[int64(len(r.kept))-missing:]
+	missing := min(max(r.Written-n, 0), int64(len(r.Kept)))
+	return r.Kept[int64(len(r.Kept))-missing:]
 }
+
+// last is the reel with at most keep bytes.
+func (r *reel) last(keep int) reel { return reel{r.Written, r.from(r.Written - int64(keep))} }
 
 // record adds to the tape and sends what it adds.
 func (t *tape) record(kind wire.Kind, p []byte) {
@@ -85,6 +88,13 @@ func (t *tape) listener() *wire.Writer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.to
+}
+
+// reels are both streams, as far as they are kept.
+func (t *tape) reels() (stdout, stderr reel) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stdout.last(t.keep), t.stderr.last(t.keep)
 }
 
 // tapeWriter is one stream of a tape, as a writer.

@@ -74,8 +74,8 @@ func TestReel(t *testing.T) {
 		for i := 0; i < len(all); i += piece {
 			end := min(i+piece, len(all))
 			r.add([]byte(all[i:end]), keep)
-			if len(r.kept) > 2*keep {
-				t.Fatalf("pieces of %d: it holds %d bytes", piece, len(r.kept))
+			if len(r.Kept) > 2*keep {
+				t.Fatalf("pieces of %d: it holds %d bytes", piece, len(r.Kept))
 			}
 			for n := max(0, end-keep); n <= end; n++ {
 				if got := string(r.from(int64(n))); got != all[n:end] {

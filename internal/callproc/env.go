@@ -20,6 +20,9 @@ const (
 	EnvCall    = "REMOTE_BOX_CALL_ID"
 	EnvRequest = "REMOTE_BOX_REQUEST"
 	EnvInput   = "REMOTE_BOX_INPUT"
+	// EnvQuery is the wire.Query of a host that asks for a call's rest, as JSON, for ModeResult and
+	// ModeCancel. Without it no output is sent.
+	EnvQuery = "REMOTE_BOX_QUERY"
 	// EnvReport is the file that ModeList writes.
 	EnvReport = "REMOTE_BOX_REPORT"
 )

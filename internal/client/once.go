@@ -40,6 +40,7 @@ type once struct {
 	path    string // of a large input in the sandbox, once it is there
 	stdout  *head
 	stderr  *tail
+	before  wire.Query    // what had been printed when the present attempt began
 	nonce   string        // of the last runner's frames
 	greeted bool          // a runner has said hello
 	status  driver.Status // how a runner ended whose words were cut off
@@ -48,6 +49,7 @@ type once struct {
 // attempt sends the call under a new id.
 func (o *once) attempt(ctx context.Context) (*Reply, error) {
 	id := newID()
+	o.before = wire.Query{Stdout: o.stdout.size(), Stderr: o.stderr.size()}
 	env, err := o.describe(ctx, id)
 	if err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ func (o *once) attempt(ctx context.Context) (*Reply, error) {
 		if !sleep(ctx, time.Duration(1<<try)*askPause) {
 			break
 		}
-		reply, err = o.exchange(ctx, id, []string{callproc.EnvMode + "=" + callproc.ModeResult})
+		reply, err = o.exchange(ctx, id, o.ask(callproc.ModeResult))
 	}
 	if ctx.Err() != nil && err != nil {
 		if lost {
@@ -103,6 +105,12 @@ func (o *once) describe(ctx context.Context, id string) ([]string, error) {
 	return append(env, callproc.EnvRequest+"="+string(b)), err
 }
 
+// ask is the environment of a runner that is asked for the rest of the call.
+func (o *once) ask(mode string) []string {
+	b, _ := json.Marshal(wire.Query{Stdout: o.stdout.size() - o.before.Stdout, Stderr: o.stderr.size() - o.before.Stderr})
+	return []string{callproc.EnvMode + "=" + mode, callproc.EnvQuery + "=" + string(b)}
+}
+
 // unanswered reports whether it is worth asking for the call's result: the connection broke, or a
 // proxy has sent the call twice and this was the answer to the second.
 func (o *once) unanswered(reply *Reply, err error) bool {
@@ -120,7 +128,7 @@ func (o *once) unanswered(reply *Reply, err error) bool {
 func (o *once) cancel(ctx context.Context, id string) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer stop()
-	o.exchange(ctx, id, []string{callproc.EnvMode + "=" + callproc.ModeCancel})
+	o.exchange(ctx, id, o.ask(callproc.ModeCancel))
 }
 
 // How often, and after which first pause, a lost result is asked for; and how often a call is sent
