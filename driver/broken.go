@@ -6,7 +6,7 @@ import (
 )
 
 // BrokenStream is the error of an Exec whose connection broke while its process, which may go on,
-// can be listened to once more.
+// can be listened to once more. Calls do not need it: their runner is asked for what is missing.
 type BrokenStream struct {
 	Err error // what broke it
 	// Follow waits for the process to end, as Exec does, and ends it when ctx ends. What the process

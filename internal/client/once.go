@@ -55,19 +55,20 @@ func (o *once) attempt(ctx context.Context) (*Reply, error) {
 		return nil, err
 	}
 	reply, err := o.exchange(ctx, id, env)
-	if broken, ok := errors.AsType[*driver.BrokenStream](err); ok && ctx.Err() == nil {
-		reply, err = o.follow(ctx, id, broken)
-	}
 	lost, status := false, o.status
 	for try := 0; try < askAgain && o.unanswered(reply, err); try++ {
-		if _, silent := errors.AsType[*NotRunner](err); silent && try > 0 {
+		if _, silent := errors.AsType[*NotRunner](err); silent && lost {
 			break // it may be no runner at all, and has been asked once
 		}
 		lost = true
 		if !sleep(ctx, time.Duration(1<<try)*askPause) {
 			break
 		}
+		began := time.Now()
 		reply, err = o.exchange(ctx, id, o.ask(callproc.ModeResult))
+		if time.Since(began) > askSteady {
+			try = -1 // a long call may see many connections break that held for a while
+		}
 	}
 	if ctx.Err() != nil && err != nil {
 		if lost {
@@ -131,11 +132,12 @@ func (o *once) cancel(ctx context.Context, id string) {
 	o.exchange(ctx, id, o.ask(callproc.ModeCancel))
 }
 
-// How often, and after which first pause, a lost result is asked for; and how often a call is sent
-// that never arrived.
+// How often, and after which first pause, a lost result is asked for, not counting connections that
+// held for some time; and how often a call is sent that never arrived.
 const (
 	askAgain  = 8
 	askPause  = 50 * time.Millisecond
+	askSteady = 2 * time.Second
 	sendAgain = 5
 )
 
