@@ -68,7 +68,9 @@ func (b *builder) upload(ctx context.Context, r registered, s *planStep) error {
 	return err
 }
 
-// put uploads to storage that wants to know the length beforehand (S3 answers 501 otherwise).
+// put uploads to storage that wants to know the length beforehand (S3 answers 501 otherwise), and no
+// header that its link was not signed for: links to Google's cover the Content-Type, which E2B leaves
+// out (E2B infra, storage_google).
 func (b *builder) put(ctx context.Context, link string, headers map[string]string, s *planStep) error {
 	file, size, err := b.plan.archive(ctx, s)
 	if err != nil {
@@ -76,7 +78,7 @@ func (b *builder) put(ctx context.Context, link string, headers map[string]strin
 	}
 	ctx, idle := httpapi.WithIdle(ctx, fileIdle)
 	defer idle.Stop()
-	h := http.Header{"User-Agent": {userAgent}, "Content-Type": {"application/octet-stream"}}
+	h := http.Header{"User-Agent": {userAgent}}
 	for k, v := range headers {
 		h.Set(k, v)
 	}

@@ -199,7 +199,7 @@ func TestBuildStates(t *testing.T) {
 	r.want("GET", "/templates/again", "", 200, `"builds":[`)
 }
 
-func TestUploadNeedsALength(t *testing.T) {
+func TestUploadIsParticular(t *testing.T) {
 	r := newRig(t, e2btest.Config{})
 	link := r.want("GET", "/templates/base/files/"+strings.Repeat("a", 64), "", 201, "url")
 	req, err := http.NewRequestWithContext(r.ctx, "PUT", link.text(r, "url"), struct{ io.Reader }{strings.NewReader("chunked")})
@@ -211,6 +211,10 @@ func TestUploadNeedsALength(t *testing.T) {
 	}
 	if a, err := r.send(r.request("PUT", link.text(r, "url"), "x")); err != nil || a.status == 200 {
 		t.Errorf("without the headers of the link: %v, %d", err, a.status)
+	}
+	// Google's links are signed for a Content-Type, which is none here.
+	if a, err := r.send(r.request("PUT", link.text(r, "url"), "x", "X-Ms-Blob-Type", "BlockBlob", "Content-Type", "application/octet-stream")); err != nil || a.status != http.StatusForbidden {
+		t.Errorf("with a Content-Type that the link does not name: %v, %d %s", err, a.status, a.body)
 	}
 	r.want("GET", "/templates/base/files/"+strings.Repeat("a", 64), "", 201, `"present":false`)
 }

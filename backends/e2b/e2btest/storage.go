@@ -58,7 +58,8 @@ func (s *Server) fileLink(r *http.Request) (answer, error) {
 	return answer{status: http.StatusCreated, body: body}, nil
 }
 
-// put is the upload, with the manners of S3: no key of E2B's, and a length.
+// put is the upload, with the manners of S3 and of Google's storage: no key of E2B's, a length, and no
+// Content-Type but the one that the link was signed for, which is none if it does not say so.
 func (st *storage) put(w http.ResponseWriter, r *http.Request) {
 	st.mu.Lock()
 	l, ok := st.links[r.PathValue("token")]
@@ -74,6 +75,9 @@ func (st *storage) put(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.ContentLength < 0:
 		refuse(http.StatusNotImplemented, "NotImplemented")
+		return
+	case r.Header.Get("Content-Type") != l.headers["Content-Type"]:
+		refuse(http.StatusForbidden, "SignatureDoesNotMatch")
 		return
 	}
 	for name, value := range l.headers {
