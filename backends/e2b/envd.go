@@ -41,7 +41,7 @@ type envd struct {
 }
 
 func newEnvd(c *config, a *sandboxAnswer) *envd {
-	e := &envd{base: c.sandboxURL(a), id: a.SandboxID, http: c.HTTPClient, token: a.AccessToken}
+	e := &envd{base: c.sandboxURL(a), id: a.SandboxID, http: httpapi.NoRedirects(c.HTTPClient), token: a.AccessToken}
 	e.process = processconnect.NewProcessClient(
 		e, e.base,
 		connect.WithReadMaxBytes(4<<20),
@@ -138,7 +138,9 @@ func (e *envd) refused(resp *http.Response, body []byte) *refusal {
 	}
 	r := &refusal{status: resp.StatusCode}
 	r.wait, r.asked = httpapi.RetryAfter(resp.Header)
-	if json.Unmarshal(body, &j) == nil {
+	if to := httpapi.Redirect(resp); to != "" {
+		r.message = to
+	} else if json.Unmarshal(body, &j) == nil {
 		r.message = j.Message
 		r.proxy = j.SandboxID != ""
 	} else {

@@ -135,7 +135,7 @@ func (c *Client) send(ctx context.Context, r *Request) (*http.Response, error) {
 	}
 	p := &policy{retry: r.Retry}
 	rc := &retryablehttp.Client{
-		HTTPClient: c.HTTP, RetryMax: maxRetries, CheckRetry: p.check, Backoff: p.wait,
+		HTTPClient: NoRedirects(c.HTTP), RetryMax: maxRetries, CheckRetry: p.check, Backoff: p.wait,
 		// Otherwise the last answer, and what it says, would be thrown away.
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}

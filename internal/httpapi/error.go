@@ -82,6 +82,9 @@ func (c *Client) refusal(resp *http.Response, r *Request) *Error {
 	e.Wait, _ = RetryAfter(resp.Header)
 	e.Code, e.Message = said(body)
 	e.Code, e.Message = c.redact(e.Code, r), c.redact(e.Message, r)
+	if to := Redirect(resp); to != "" {
+		e.Message = to
+	}
 	if e.Message == "" {
 		e.Message = http.StatusText(resp.StatusCode)
 	}
