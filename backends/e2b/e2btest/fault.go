@@ -3,7 +3,6 @@
 package e2btest
 
 import (
-	"io"
 	"net/http"
 	"path"
 	"sync"
@@ -20,6 +19,9 @@ const (
 	ResetBefore
 	// ResetAfter handles the request and loses the answer.
 	ResetAfter
+	// ResetMeanwhile resets the connection at once and handles the request all the
+	// same, after the fault's Delay: the client can't know that it is under way.
+	ResetMeanwhile
 )
 
 // Fault is something that goes wrong with some requests. Its first fields say
@@ -35,6 +37,9 @@ type Fault struct {
 
 	// Delay comes before the request is handled.
 	Delay time.Duration
+	// Unaware handles the request even if its client leaves during the delay, as a
+	// server does behind a load balancer.
+	Unaware bool
 	// Status, if it isn't 0, is the answer instead of handling the request.
 	Status int
 	Header http.Header // of that answer
@@ -63,6 +68,7 @@ type Injection struct {
 	list  *faultList
 	seen  int
 	hits  int
+	open  int // hit requests that are still handled
 }
 
 // Hits says how many requests the fault has hit.
@@ -70,6 +76,24 @@ func (i *Injection) Hits() int {
 	i.list.mu.Lock()
 	defer i.list.mu.Unlock()
 	return i.hits
+}
+
+// Wait returns once every request that the fault has hit so far has been handled,
+// also where its client has left.
+func (i *Injection) Wait() {
+	i.list.mu.Lock()
+	defer i.list.mu.Unlock()
+	for i.open > 0 {
+		i.list.ended.Wait()
+	}
+}
+
+// handled says that a request that the fault has hit is over.
+func (i *Injection) handled() {
+	i.list.mu.Lock()
+	defer i.list.mu.Unlock()
+	i.open--
+	i.list.ended.Broadcast()
 }
 
 // Remove ends the fault.
@@ -90,6 +114,9 @@ func (s *Server) Inject(f Fault) *Injection {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
 	i := &Injection{fault: f, list: &s.faults}
+	if s.faults.ended == nil {
+		s.faults.ended = sync.NewCond(&s.faults.mu)
+	}
 	s.faults.faults = append(s.faults.faults, i)
 	return i
 }
@@ -97,10 +124,12 @@ func (s *Server) Inject(f Fault) *Injection {
 type faultList struct {
 	mu     sync.Mutex
 	faults []*Injection
+	ended  *sync.Cond // of mu: Injection.open
 }
 
-// match finds the fault of a request and counts it.
-func (l *faultList) match(r *Request) (Fault, bool) {
+// match finds the fault of a request and counts it; nil if there is none. The
+// caller says when the request has been handled.
+func (l *faultList) match(r *Request) *Injection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, i := range l.faults {
@@ -118,48 +147,8 @@ func (l *faultList) match(r *Request) (Fault, bool) {
 			continue
 		}
 		i.hits++
-		return f, true
+		i.open++
+		return i
 	}
-	return Fault{}, false
-}
-
-// observe counts, delays and disturbs the requests to handler.
-func (s *Server) observe(plane Plane, handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		entry := s.requests.record(plane, r)
-		fault, ok := s.faults.match(entry)
-		s.mu.Lock()
-		delay := s.latency + fault.Delay
-		s.mu.Unlock()
-		if delay > 0 {
-			timer := time.NewTimer(delay)
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-			case <-r.Context().Done():
-				abort(r)
-			}
-		}
-		out := &responseWriter{ResponseWriter: w, request: r, left: -1}
-		switch {
-		case !ok:
-		case fault.Status != 0:
-			for name, values := range fault.Header {
-				w.Header()[http.CanonicalHeaderKey(name)] = values
-			}
-			s.requests.done(entry, fault.Status)
-			w.WriteHeader(fault.Status)
-			io.WriteString(w, fault.Body)
-			return
-		case fault.Reset == ResetBefore:
-			abort(r)
-		case fault.Reset == ResetAfter:
-			handler.ServeHTTP(&nowhere{header: make(http.Header)}, r)
-			abort(r)
-		case fault.CutAfter != 0:
-			out.left = max(0, fault.CutAfter)
-		}
-		handler.ServeHTTP(out, r)
-		s.requests.done(entry, out.status())
-	})
+	return nil
 }

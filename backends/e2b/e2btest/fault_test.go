@@ -3,8 +3,10 @@
 package e2btest_test
 
 import (
+	"context"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,5 +112,35 @@ func TestLatencyAndRequests(t *testing.T) {
 	r.want("DELETE", "/sandboxes/"+b.id, "", 204, "")
 	if list := r.srv.Requests(); len(list) != 1 || list[0].SandboxID != b.id {
 		t.Errorf("%v", list)
+	}
+}
+
+// TestUnaware checks that requests are handled although their clients have left.
+func TestUnaware(t *testing.T) {
+	r := newRig(t, e2btest.Config{})
+	for want, f := range []e2btest.Fault{
+		{Method: "POST", Path: "/sandboxes", Delay: 200 * time.Millisecond},
+		{Method: "POST", Path: "/sandboxes", Delay: 200 * time.Millisecond, Unaware: true},
+		{Method: "POST", Path: "/sandboxes", Delay: 200 * time.Millisecond, Reset: e2btest.ResetMeanwhile},
+	} {
+		hit := r.srv.Inject(f)
+		ctx, cancel := context.WithCancel(r.ctx)
+		gone := make(chan struct{})
+		go func() {
+			defer close(gone)
+			req := r.request("POST", r.srv.APIURL()+"/sandboxes", `{"templateID":"base"}`, "X-API-KEY", r.srv.Key, "Content-Type", "application/json")
+			if a, err := r.send(req.WithContext(ctx)); err == nil {
+				t.Errorf("%+v: %d", f, a.status)
+			}
+		}()
+		for hit.Hits() == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+		<-gone
+		hit.Wait()
+		if n := len(r.srv.Sandboxes()); n != want {
+			t.Errorf("%+v: %d sandboxes, want %d", f, n, want)
+		}
 	}
 }
