@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/driver"
@@ -34,12 +35,16 @@ type autoResume struct {
 
 // sandboxAnswer is what is needed of the schemas Sandbox, SandboxDetail and ListedSandbox.
 type sandboxAnswer struct {
-	SandboxID   string `json:"sandboxID"`
-	TemplateID  string `json:"templateID"`
-	Domain      string `json:"domain"`
-	AccessToken string `json:"envdAccessToken"`
-	EnvdVersion string `json:"envdVersion"`
-	State       string `json:"state"` // running or paused; not in the answer to a creation
+	SandboxID   string    `json:"sandboxID"`
+	TemplateID  string    `json:"templateID"`
+	Domain      string    `json:"domain"`
+	AccessToken string    `json:"envdAccessToken"`
+	EnvdVersion string    `json:"envdVersion"`
+	State       string    `json:"state"` // running or paused; not in the answer to a creation
+	EndAt       time.Time `json:"endAt"` // likewise
+	Lifecycle   struct {
+		OnTimeout string `json:"onTimeout"` // kill or pause
+	} `json:"lifecycle"` // of a SandboxDetail
 }
 
 const statePaused = "paused"
@@ -144,12 +149,30 @@ func (c *config) pause(ctx context.Context, id string) error {
 	}
 }
 
-// extend makes the sandbox live for its whole TTL from now on.
+// What POST refreshes takes, in seconds.
+const (
+	minRefresh = 15
+	maxRefresh = 3600
+)
+
+// extend sees to it that the sandbox lives for its whole TTL from now on. It never shortens a lifetime:
+// others who use the sandbox may have asked for a longer one.
 func (c *config) extend(ctx context.Context, id string) error {
 	if c.debug {
 		return nil
 	}
-	_, err := c.api.Do(ctx, &httpapi.Request{
+	if ttl := c.ttl(); ttl >= minRefresh && ttl <= maxRefresh {
+		_, err := c.api.Do(ctx, &httpapi.Request{
+			Method: http.MethodPost, Path: sandboxPath(id, "/refreshes"), JSON: map[string]int{"duration": ttl}, Retry: httpapi.Idempotent,
+		}, nil)
+		return err
+	}
+	// Other lengths can only be set, to whatever was asked for.
+	a, err := c.detail(ctx, id)
+	if err != nil || time.Until(a.EndAt) >= c.TTL {
+		return err
+	}
+	_, err = c.api.Do(ctx, &httpapi.Request{
 		Method: http.MethodPost, Path: sandboxPath(id, "/timeout"), JSON: map[string]int{"timeout": c.ttl()}, Retry: httpapi.Idempotent,
 	}, nil)
 	return err

@@ -11,7 +11,6 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/remote-box/remote/backends/e2b/internal/envdpb/process"
-	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/callproc"
 	"github.com/remote-box/remote/internal/proc"
 )
@@ -60,9 +59,10 @@ func within(ended <-chan error, d time.Duration) bool {
 	}
 }
 
+// refused reports whether err says that the sandbox has not seen the request.
 func refused(err error) bool {
-	_, ok := errors.AsType[*refusal](err)
-	return ok
+	r, ok := errors.AsType[*refusal](err)
+	return ok && !r.unanswered
 }
 
 // signal signals one process. One that has ended is no error.
@@ -81,7 +81,7 @@ func (s *sandbox) signal(ctx context.Context, pid uint32, sig process.Signal) er
 func (s *sandbox) insist(ctx context.Context, f func() error) error {
 	var err error
 	for try := range 4 {
-		if err = s.delivered(ctx, f); err == nil || ctx.Err() != nil || errors.Is(err, driver.ErrSandboxGone) {
+		if err = s.delivered(ctx, f); err == nil || ctx.Err() != nil || final(err) {
 			return err
 		}
 		if !sleep(ctx, time.Duration(try+1)*100*time.Millisecond) {

@@ -118,7 +118,10 @@ type refusal struct {
 	message string
 	wait    time.Duration
 	asked   bool // the provider said how long to wait
-	proxy   bool // it comes from E2B's proxy, so that the request did not get to the sandbox
+	proxy   bool // it comes from E2B's proxy
+	// unanswered says that the proxy knows the sandbox, but got no answer from it: the agent may have
+	// seen the request or not.
+	unanswered bool
 }
 
 func (r *refusal) Error() string {
@@ -131,10 +134,12 @@ func (r *refusal) Error() string {
 
 func (e *envd) refused(resp *http.Response, body []byte) *refusal {
 	// The schemas of the proxy's answers and of the agent's: only the proxy's name the sandbox. Both
-	// differ from what a load balancer says.
+	// differ from what a load balancer says. The answer that names a port is given for whatever goes
+	// wrong between the proxy and the agent (E2B infra, proxy/pool).
 	var j struct {
 		SandboxID string `json:"sandboxId"`
 		Message   string `json:"message"`
+		Port      int    `json:"port"`
 	}
 	r := &refusal{status: resp.StatusCode}
 	r.wait, r.asked = httpapi.RetryAfter(resp.Header)
@@ -143,6 +148,7 @@ func (e *envd) refused(resp *http.Response, body []byte) *refusal {
 	} else if json.Unmarshal(body, &j) == nil {
 		r.message = j.Message
 		r.proxy = j.SandboxID != ""
+		r.unanswered = r.proxy && j.Port != 0
 	} else {
 		r.message = string(body[:min(len(body), 512)])
 	}

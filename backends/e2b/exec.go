@@ -30,9 +30,13 @@ func (s *sandbox) Exec(ctx context.Context, cmd *driver.Command) (driver.Status,
 		return driver.Status{}, errors.New("an E2B sandbox's processes have no stdin here")
 	}
 	req, tag := s.startRequest(cmd)
+	deliver := s.deliveredOnce
+	if cmd.Args[0] == driver.RunnerArg {
+		deliver = s.delivered // a runner makes no call twice
+	}
 	defer s.use()()
 	var st driver.Status
-	err := s.delivered(ctx, func() error {
+	err := deliver(ctx, func() error {
 		var err error
 		st, err = s.run(ctx, req, tag, cmd)
 		return err
@@ -101,7 +105,7 @@ func (s *sandbox) follow(ctx context.Context, f *follower, tag string) (driver.S
 		err = s.delivered(ctx, func() error {
 			return s.listen(ctx, f, tag, func(ctx context.Context) error { return f.connect(ctx, s.envd.process) })
 		})
-		if err == nil || ctx.Err() != nil || ended(err) || errors.Is(err, driver.ErrSandboxGone) {
+		if err == nil || ctx.Err() != nil || ended(err) || final(err) {
 			break
 		}
 		if time.Since(begin) < keepalive && !sleep(ctx, httpapi.Backoff(try)) {
@@ -151,12 +155,15 @@ func (s *sandbox) streamError(err error) error {
 	if err == nil {
 		return nil
 	}
+	if final(err) {
+		return err
+	}
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
 	}
 	if e, ok := errors.AsType[*connect.Error](err); ok && connect.IsWireError(err) {
 		// The agent's word, such as that there is no such directory: nothing was started.
-		return fmt.Errorf("E2B sandbox %s: %s: %s", s.id, e.Code(), e.Message())
+		return fmt.Errorf("E2B sandbox %s: %s: %s", s.id, e.Code(), httpapi.Printable(e.Message()))
 	}
 	return fmt.Errorf("the stream of a process in E2B sandbox %s broke: %w", s.id, err)
 }

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/httpapi"
 )
 
@@ -91,7 +90,7 @@ func (s *sandbox) transfer(ctx context.Context, what, path string, f func() erro
 
 // lasting reports whether a transfer would fail again.
 func lasting(err error) bool {
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || final(err) {
 		return true
 	}
 	r, ok := errors.AsType[*refusal](err)
@@ -99,7 +98,7 @@ func lasting(err error) bool {
 		return r.status < 500 || r.status == http.StatusInsufficientStorage
 	}
 	_, source := errors.AsType[*sourceError](err)
-	return source || errors.Is(err, driver.ErrSandboxGone)
+	return source
 }
 
 // sourceError is an error of what is to be uploaded.

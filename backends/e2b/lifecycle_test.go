@@ -120,27 +120,6 @@ func TestAutoPause(t *testing.T) {
 	}
 }
 
-// TestLifetime checks that a TTL is renewed while there are calls, and only when it is time.
-func TestLifetime(t *testing.T) {
-	t.Parallel()
-	srv, b := serve(t, e2btest.Config{})
-	b.TTL = 2 * time.Second
-	ctx, _ := session(t, b)
-	srv.ResetRequests()
-	if out, err := testfunc.Slow.Call(ctx, 5*time.Second); err != nil || out != "done" {
-		t.Fatalf("a call longer than the TTL: %q, %v", out, err)
-	}
-	renewed := 0
-	for _, r := range requests(srv) {
-		if r == "POST /sandboxes/ID/timeout" {
-			renewed++
-		}
-	}
-	if renewed < 3 || renewed > 8 {
-		t.Errorf("in 5 s a TTL of 2 s was renewed %d times", renewed)
-	}
-}
-
 // TestStreamsCut checks that a long call whose stream breaks is neither lost nor repeated, and that
 // one that is cancelled then still ends.
 func TestStreamsCut(t *testing.T) {

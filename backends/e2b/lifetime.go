@@ -3,6 +3,7 @@
 package e2b
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -13,7 +14,17 @@ type lifetime struct {
 	end      time.Time
 	users    int // processes that run
 	renewing bool
-	timer    *time.Timer // while there are users
+	timer    *time.Timer        // while there are users
+	stop     context.CancelFunc // of the last renewal
+}
+
+// interrupt ends a renewal that is under way.
+func (l *lifetime) interrupt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stop != nil {
+		l.stop()
+	}
 }
 
 // renewed says that the sandbox has ttl left.
@@ -61,17 +72,20 @@ func (s *sandbox) watch() {
 		return
 	}
 	l.renewing = true
-	s.work.Go(s.renew)
+	var ctx context.Context
+	ctx, l.stop = context.WithCancel(s.closing)
+	s.work.Go(func() { s.renew(ctx) })
 }
 
 // renew renews the TTL. What comes instead of success is found out by the next request to the
 // sandbox, so that a failure only means to try again soon.
-func (s *sandbox) renew() {
+func (s *sandbox) renew(ctx context.Context) {
 	begin := time.Now()
-	err := s.c.extend(s.closing, s.id)
+	err := s.c.extend(ctx, s.id)
 	l := &s.life
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.stop()
 	l.renewing = false
 	if err == nil {
 		l.end = begin.Add(s.c.TTL)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/backends/backendtest"
@@ -49,6 +50,18 @@ func (l *log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
+}
+
+// await returns once what happens beside the calls of ctx's session has made a condition true.
+func await(ctx context.Context, t *testing.T, happened func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	for !happened() {
+		if _, err := testfunc.Size.Call(ctx, "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // none checks that no sandbox is left.

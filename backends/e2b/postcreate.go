@@ -14,11 +14,13 @@ import (
 
 // postCreate starts PostCreateCmd beside whatever comes first in a new sandbox. That it could not
 // be started is only reported: the sandbox works without it.
-func (s *sandbox) postCreate(ctx context.Context) {
+func (s *sandbox) postCreate() {
 	if s.c.PostCreateCmd == "" {
 		return
 	}
+	s.posted = make(chan struct{})
 	s.work.Go(func() {
+		defer close(s.posted)
 		if err := s.startPostCreate(s.closing); err != nil && s.closing.Err() == nil {
 			fmt.Fprintf(s.c.log, "e2b: starting PostCreateCmd in sandbox %s: %v\n", s.id, err)
 		}
@@ -33,7 +35,7 @@ func (s *sandbox) startPostCreate(ctx context.Context) error {
 		Stdin:   new(false),
 	})
 	req.Header().Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte("root:")))
-	return s.delivered(ctx, func() error {
+	return s.deliveredOnce(ctx, func() error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		stream, err := s.envd.process.Start(ctx, req)

@@ -66,11 +66,11 @@ func TestRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, srv, "a pause", "POST /sandboxes/ID/pause")
+	expect(t, srv, "a pause", start, "POST /sandboxes/ID/pause")
 	if _, err := testfunc.Size.Call(ctx, "x"); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, srv, "a call after a pause", "POST /sandboxes/ID/connect", start)
+	expect(t, srv, "a call after a pause", "POST /sandboxes/ID/connect", "GET /health", start)
 	again, err := remote.Resume(t.Context(), ref, b)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestRequests(t *testing.T) {
 	if _, err := testfunc.Size.Call(again.Context(t.Context()), "x"); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, srv, "a call by a ref", "POST /sandboxes/ID/connect", start)
+	expect(t, srv, "a call by a ref", "POST /sandboxes/ID/connect", "GET /health", start)
 	if err := s.Close(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,8 @@ type sandbox struct {
 	runner string
 	envd   *envd
 	life   lifetime
+	outage outage
+	posted chan struct{}  // closed once PostCreateCmd has been started; nil without one
 	work   sync.WaitGroup // what runs beside the calls
 
 	closing  context.Context // ends with Close
@@ -60,27 +62,7 @@ func (s *sandbox) Close(ctx context.Context) error {
 	s.stopWork()
 	s.life.mu.Unlock()
 	s.work.Wait()
-	if err := s.c.kill(ctx, s.id); err != nil {
-		return err
-	}
-	s.closed = true
-	return nil
-}
-
-// Pause implements driver.Pauser. No stream to the sandbox may be open: E2B's agent would go on
-// writing to its other end after the pause, and block (E2B issue 1587).
-func (s *sandbox) Pause(ctx context.Context) error {
-	s.work.Wait()
-	return s.c.pause(ctx, s.id)
-}
-
-// Resume implements driver.Pauser.
-func (s *sandbox) Resume(ctx context.Context) error {
-	a, err := s.c.connect(ctx, s.id)
-	if err != nil {
-		return err
-	}
-	s.envd.setToken(a.AccessToken)
-	s.life.renewed(s.c.TTL)
-	return nil
+	err := s.c.kill(ctx, s.id)
+	s.closed = err == nil
+	return err
 }

@@ -51,7 +51,7 @@ func (b Backend) Start(ctx context.Context, spec driver.Spec) (driver.Sandbox, e
 			return nil, err
 		}
 	}
-	sb.postCreate(ctx)
+	sb.postCreate()
 	return sb, nil
 }
 
@@ -69,7 +69,11 @@ func (b Backend) Attach(ctx context.Context, id string, spec driver.Spec) (drive
 	if err != nil {
 		return nil, fmt.Errorf("attaching to an E2B sandbox: %w", err)
 	}
-	return newSandboxOf(c, a, spec.Image), nil
+	s := newSandboxOf(c, a, spec.Image)
+	if err := s.revived(ctx); err != nil {
+		return nil, fmt.Errorf("attaching to an E2B sandbox: %w", err)
+	}
+	return s, nil
 }
 
 // installRunner puts the runner into the sandbox of a bare agent, which has no template.
