@@ -22,17 +22,13 @@ const (
 	createTime = 90 * time.Second // E2B's handlers end after 70 s
 	// createGrace is how long an answer is still waited for that nobody wants any more.
 	createGrace = 10 * time.Second
-	createTries = 3
-	// findTries is how often a sandbox is looked for whose creation had no answer: the server may
-	// still be at it.
-	findTries = 6
 )
 
-// obtain makes a sandbox of a template. When ctx ends meanwhile, it waits for what it has begun and
-// removes it.
-func (c *config) obtain(ctx context.Context, template string, spec driver.Spec) (*sandboxAnswer, error) {
+// obtain makes a sandbox of a template. When it can't, or when ctx ends meanwhile, it waits for what it
+// has begun and removes it.
+func (c *config) obtain(ctx context.Context, template string, spec driver.Spec) (*sandboxAnswer, *creation, error) {
 	if c.debug {
-		return debugSandbox(), nil
+		return debugSandbox(), nil, nil
 	}
 	// An answer that nobody waits for would leave a sandbox behind.
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTime)
@@ -42,20 +38,20 @@ func (c *config) obtain(ctx context.Context, template string, spec driver.Spec) 
 			cancel()
 		}
 	})()
-	n := c.describe(template, spec)
-	a, err := c.makeSurely(lasting, n, ctx.Done())
-	if ctx.Err() == nil {
-		return a, err
+	m := &creation{c: c, body: c.describe(template, spec)}
+	a, err := m.make(lasting, ctx.Done())
+	if err == nil && ctx.Err() == nil {
+		return a, m, nil
 	}
 	clean, stop := context.WithTimeout(context.WithoutCancel(ctx), createTime)
 	defer stop()
-	if err != nil && doubtful(err) {
-		a, err = c.findMade(clean, n.Metadata[requestKey])
+	if ctx.Err() != nil {
+		err = ctx.Err()
 	}
-	if err == nil && a != nil {
-		return nil, errors.Join(ctx.Err(), c.kill(clean, a.SandboxID))
+	if left := m.remove(clean, a); left != nil {
+		err = errors.Join(err, left)
 	}
-	return nil, ctx.Err()
+	return nil, nil, err
 }
 
 func (c *config) describe(template string, spec driver.Spec) *newSandbox {
@@ -78,68 +74,6 @@ func (c *config) describe(template string, spec driver.Spec) *newSandbox {
 	n.Metadata["remote-box-image"] = template
 	n.Metadata[requestKey] = rand.Text(26)
 	return n
-}
-
-// makeSurely makes one sandbox, no more and no less, whatever happens to the answers. Once unwanted
-// is closed, it does not begin anew.
-func (c *config) makeSurely(ctx context.Context, n *newSandbox, unwanted <-chan struct{}) (*sandboxAnswer, error) {
-	for try := 0; ; try++ {
-		a, err := c.create(ctx, n)
-		if err == nil || !doubtful(err) {
-			return a, err
-		}
-		found, ferr := c.findMade(ctx, n.Metadata[requestKey])
-		if ferr != nil {
-			return nil, errors.Join(err, ferr)
-		}
-		if found != nil {
-			return found, nil
-		}
-		select {
-		case <-unwanted:
-			return nil, err
-		default:
-		}
-		if try == createTries-1 {
-			return nil, err
-		}
-	}
-}
-
-// doubtful reports whether a failed creation may have made a sandbox.
-func doubtful(err error) bool {
-	if e, ok := errors.AsType[*httpapi.Error](err); ok {
-		return e.Doubtful()
-	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
-
-// findMade finds the sandbox that a creation without an answer has made; nil if there is none. If
-// there are several, because a proxy has sent the request twice, one is left.
-func (c *config) findMade(ctx context.Context, request string) (*sandboxAnswer, error) {
-	for try := range findTries {
-		if !sleep(ctx, httpapi.Backoff(try)) {
-			break
-		}
-		list, err := c.findByRequest(ctx, request)
-		if err != nil {
-			return nil, err
-		}
-		if len(list) == 0 {
-			continue
-		}
-		for _, other := range list[1:] {
-			if err := c.kill(ctx, other.SandboxID); err != nil {
-				return nil, err
-			}
-		}
-		a, err := c.detail(ctx, list[0].SandboxID) // it tells the token too
-		if errors.Is(err, driver.ErrSandboxGone) {
-			return nil, nil
-		}
-		return a, err
-	}
-	return nil, nil
 }
 
 // missing reports whether a creation failed because its template does not exist, or has no ready

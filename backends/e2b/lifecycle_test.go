@@ -281,23 +281,6 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestCreationGivenUp checks that nothing is left of a creation whose answer took too long for
-// somebody who had given it up.
-func TestCreationGivenUp(t *testing.T) {
-	t.Parallel()
-	srv, b := serve(t, e2btest.Config{})
-	for _, delay := range []time.Duration{time.Second, 13 * time.Second} {
-		fault := srv.Inject(e2btest.Fault{Method: http.MethodPost, Path: "/sandboxes", Delay: delay})
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		_, err := testfunc.Size.Call(remote.WithBackend(ctx, b), "x")
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || fault.Hits() != 1 {
-			t.Errorf("after %v: %v", delay, err)
-		}
-		none(t, srv)
-	}
-}
-
 // TestLimit checks that a full account is a LimitError.
 func TestLimit(t *testing.T) {
 	srv, b := serve(t, e2btest.Config{MaxSandboxes: 1})

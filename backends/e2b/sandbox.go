@@ -4,6 +4,7 @@ package e2b
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/remote-box/remote/driver"
@@ -21,6 +22,7 @@ type sandbox struct {
 	envd   *envd
 	life   lifetime
 	outage outage
+	made   *creation      // nil if another program made it
 	posted chan struct{}  // closed once PostCreateCmd has been started; nil without one
 	work   sync.WaitGroup // what runs beside the calls
 
@@ -51,7 +53,16 @@ func (s *sandbox) ID() string { return s.id }
 // Image implements driver.Imaged.
 func (s *sandbox) Image() string { return s.image }
 
-// Close implements driver.Sandbox.
+// tidy removes, beside whatever the sandbox is used for, what its creation has made too much.
+func (s *sandbox) tidy(made *creation) {
+	if s.made = made; made == nil || made.owed == 0 {
+		return
+	}
+	s.work.Go(func() { made.watch(s.closing, createTime) })
+}
+
+// Close implements driver.Sandbox. What the sandbox's creation has made too much is removed too: that
+// is waited for, if somebody still has to.
 func (s *sandbox) Close(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,6 +74,9 @@ func (s *sandbox) Close(ctx context.Context) error {
 	s.life.mu.Unlock()
 	s.work.Wait()
 	err := s.c.kill(ctx, s.id)
+	if s.made != nil {
+		err = errors.Join(err, s.made.remove(ctx, nil))
+	}
 	s.closed = err == nil
 	return err
 }

@@ -29,7 +29,7 @@ func (b Backend) Start(ctx context.Context, spec driver.Spec) (driver.Sandbox, e
 		return nil, err
 	}
 	// Most of the time the template is there: asking first would be one more request for each call.
-	a, err := c.obtain(ctx, template, spec)
+	a, made, err := c.obtain(ctx, template, spec)
 	if missing(err) {
 		if img == nil {
 			return nil, missingImage(template)
@@ -37,7 +37,7 @@ func (b Backend) Start(ctx context.Context, spec driver.Spec) (driver.Sandbox, e
 		if err := image.Ensure(ctx, s, img, c.log); err != nil {
 			return nil, err
 		}
-		a, err = c.obtain(ctx, template, spec)
+		a, made, err = c.obtain(ctx, template, spec)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
@@ -51,6 +51,7 @@ func (b Backend) Start(ctx context.Context, spec driver.Spec) (driver.Sandbox, e
 			return nil, err
 		}
 	}
+	sb.tidy(made)
 	sb.postCreate()
 	return sb, nil
 }
