@@ -53,7 +53,9 @@ type Backend struct {
 	// AutoBuild says whether a missing template may be built by a call. nil means what the variable
 	// REMOTE_BOX_AUTO_BUILD says, else yes.
 	AutoBuild *bool
-	// BuildLog gets what a build prints; the standard error of this program if nil.
+	// BuildLog gets what a build prints, and what goes wrong beside the calls; the standard error of
+	// this program if nil. It is written to from several goroutines, but never by two at once, whatever
+	// backend values of this package share it.
 	BuildLog io.Writer
 
 	// Dockerfile is the path of a Dockerfile, from the module's root if it is not absolute.
@@ -75,7 +77,8 @@ type Backend struct {
 	// every new sandbox; it is not part of the template.
 	StartCmd, ReadyCmd, PostCreateCmd string
 
-	// TTL is how long a sandbox lives after it was last used; 0 means 10 minutes.
+	// TTL is how long a sandbox lives after it was last used; 0 means 10 minutes. It is 24 hours at
+	// most, and less where the account's plan says so.
 	TTL time.Duration
 	// AutoPause pauses the sandbox of a session when its TTL is over, instead of destroying it. The
 	// next call resumes it. Paused sandboxes are kept until they are closed.

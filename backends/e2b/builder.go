@@ -5,6 +5,7 @@ package e2b
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -53,6 +54,17 @@ const steplessTries = 3
 func (b *builder) build(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
+	err := b.attempts(ctx)
+	if e, ok := errors.AsType[*httpapi.Error](err); ok && ctx.Err() == nil {
+		if _, told := errors.AsType[*remote.BuildError](err); !told {
+			return b.failed(0, fmt.Errorf("E2B template %s: %w", b.Name(), e))
+		}
+	}
+	return err
+}
+
+// attempts begins builds, or joins those of others, until the template is there.
+func (b *builder) attempts(ctx context.Context) error {
 	var err error
 	if b.plan, err = b.makePlan(ctx); err != nil {
 		return err // before anything is sent

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/internal/httpapi"
 )
 
@@ -19,6 +20,8 @@ import (
 const (
 	pollEvery   = 200 * time.Millisecond
 	pollSlowest = 2 * time.Second
+	// patience is how long E2B may tell nothing about a build before it is given up.
+	patience = 2 * time.Minute
 )
 
 // buildState is the schema TemplateBuildInfo.
@@ -49,14 +52,18 @@ func (b *builder) status(ctx context.Context, r registered, offset int) (*buildS
 // follow waits for a build to end, and passes its log on. Of a build that is not ours it can't be
 // said whether it failed by itself or was ended: either way it is tried anew.
 func (b *builder) follow(ctx context.Context, r registered, ours bool) error {
-	offset, wait := 0, pollEvery
+	offset, wait, heard := 0, pollEvery, time.Now()
 	for {
 		st, err := b.status(ctx, r, offset)
 		if err != nil {
-			return err
+			if !passing(err) || time.Since(heard) > patience || !sleep(ctx, pollSlowest) {
+				return b.lost(ctx, err)
+			}
+			continue
 		}
+		heard = time.Now()
 		for _, e := range st.Entries {
-			b.log.line(b.plan.readable(e.Message))
+			b.log.line(b.said(e.Message))
 		}
 		offset += len(st.Entries)
 		if len(st.Entries) > 0 {
@@ -81,6 +88,27 @@ func (b *builder) follow(ctx context.Context, r registered, ours bool) error {
 	}
 }
 
+// said is a text of E2B's about the build, in the words of the Dockerfile and without secrets: E2B
+// repeats what a registry says, and that may hold its password.
+func (b *builder) said(text string) string {
+	return httpapi.Redact(b.plan.readable(text), b.c.api.Secrets)
+}
+
+// passing reports whether a question about a build may be answered the next time.
+func passing(err error) bool {
+	_, limited := errors.AsType[*remote.LimitError](err)
+	status := httpapi.Status(err)
+	return limited || status >= 500 || doubtful(err)
+}
+
+// lost is the error of a build, which goes on, that E2B tells nothing about any more.
+func (b *builder) lost(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return b.failed(0, fmt.Errorf("E2B does not tell how the build of %s goes, which may go on: %w; build once more: a build that is under way is joined", b.Name(), err))
+}
+
 // ended is why our build failed.
 func (b *builder) ended(ctx context.Context, r registered, st *buildState) error {
 	if other, err := b.underWay(ctx); err == nil && other != "" && other != r.BuildID {
@@ -91,7 +119,7 @@ func (b *builder) ended(ctx context.Context, r registered, st *buildState) error
 	}
 	message, step := "the build failed", ""
 	if st.Reason != nil {
-		message, step = plain(b.plan.readable(st.Reason.Message)), st.Reason.Step
+		message, step = plain(b.said(st.Reason.Message)), st.Reason.Step
 	}
 	switch step {
 	case "":

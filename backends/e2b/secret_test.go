@@ -80,6 +80,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 // TestSecretsStayHere makes all that can go wrong go wrong, with servers that repeat what they were
 // sent, and looks for secrets in errors, logs, refs, names, metadata and what functions see.
 func TestSecretsStayHere(t *testing.T) {
+	t.Parallel()
 	srv := e2btest.New(t, e2btest.Config{Key: secrets[0]})
 	b := secretBackend(srv)
 	b.Registry = e2b.Registry{Username: "u", Password: e2b.Secret(secrets[2])}
@@ -135,11 +136,31 @@ func TestSecretsStayHere(t *testing.T) {
 		leaks(t, "a build's error", shown(t, img.Build(t.Context(), &log{})))
 		fault.Remove()
 	}
+	// What E2B says of a build that fails repeats what a registry says.
+	srv.Inject(e2btest.Fault{
+		Path: "/templates/*/builds/*/status", Status: 200,
+		Body: `{"status":"building","logEntries":[{"message":"pulling https://u:` + secrets[2] + `@reg"}]}`,
+	})
+	fault := srv.Inject(e2btest.Fault{
+		Path: "/templates/*/builds/*/status", Times: -1, Status: 200,
+		Body: `{"status":"error","logEntries":[],"reason":{"step":"base","message":"GET https://u:` + secrets[2] + `@reg/v2: denied"}}`,
+	})
+	absent := srv.Inject(e2btest.Fault{Path: "/templates/aliases/*", Times: -1, Status: 404, Body: `{"code":404,"message":"not found"}`})
+	failing := b
+	failing.CPUs, failing.BuildLog = 2, &log{}
+	_, err = testfunc.Size.Call(remote.WithBackend(t.Context(), failing), "x")
+	if err == nil || !strings.Contains(err.Error(), "denied") {
+		t.Errorf("a build that fails: %v", err)
+	}
+	leaks(t, "a build's error", shown(t, err))
+	leaks(t, "a build's log", failing.BuildLog.(*log).String())
+	fault.Remove()
+	absent.Remove()
 	cut := srv.Inject(e2btest.Fault{Plane: e2btest.PlaneAPI, Times: -1, Reset: e2btest.ResetBefore})
 	_, err = testfunc.Size.Call(remote.WithBackend(t.Context(), b), "x")
 	leaks(t, "an error", shown(t, err))
 	cut.Remove()
-	fault := srv.Inject(e2btest.Fault{Plane: e2btest.PlaneSandbox, Times: -1, Status: 500, Body: echo + tokenOf(srv)})
+	fault = srv.Inject(e2btest.Fault{Plane: e2btest.PlaneSandbox, Times: -1, Status: 500, Body: echo + tokenOf(srv)})
 	_, err = testfunc.Size.Call(ctx, "x")
 	if err == nil || strings.Contains(err.Error(), tokenOf(srv)) {
 		t.Errorf("the sandbox's token: %v", err)
