@@ -138,3 +138,19 @@ func TestUnreachableSandbox(t *testing.T) {
 		t.Errorf("it took %v and %d requests", took, n)
 	}
 }
+
+// TestAgentsWords checks that what an agent says is bounded and printable in errors: it may be a
+// program of the sandbox.
+func TestAgentsWords(t *testing.T) {
+	_, b := serve(t, e2btest.Config{})
+	k := &keeper{Backend: b}
+	s := remote.NewSession(k)
+	defer s.Close(t.Context())
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := k.sb.Exec(t.Context(), &driver.Command{Args: []string{"/bin/true"}, Dir: "/no\x1b[31m" + strings.Repeat("x", 20_000)})
+	if err == nil || len(err.Error()) > 5000 || strings.Contains(err.Error(), "\x1b") || !strings.Contains(err.Error(), "xxx") {
+		t.Errorf("%d bytes: %v", len(err.Error()), err)
+	}
+}

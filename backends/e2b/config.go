@@ -28,6 +28,7 @@ const keyFile = ".config/e2b/api_key"
 
 const (
 	defaultTTL    = 10 * time.Minute
+	maxTTL        = 24 * time.Hour
 	defaultDomain = "e2b.app"
 	defaultPrefix = "remote-box"
 	defaultBase   = "e2bdev/base"
@@ -86,6 +87,11 @@ func (c *config) dial() error {
 	key, err := c.key()
 	if err != nil {
 		return err
+	}
+	if strings.ContainsFunc(string(key), func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		bad := c.credential()
+		bad.Reason = "malformed (it holds a space, a line break or another character that no key has)"
+		return &bad
 	}
 	c.api = &httpapi.Client{
 		Base: strings.TrimRight(c.APIURL, "/"), HTTP: c.HTTPClient,
@@ -160,6 +166,8 @@ func (c *config) check() error {
 		return fmt.Errorf("e2b.Backend.MemoryMB is %d; it must be even, and at least 128", c.MemoryMB)
 	case c.TTL < time.Second:
 		return fmt.Errorf("e2b.Backend.TTL is %v; E2B counts in seconds", c.TTL)
+	case c.TTL > maxTTL:
+		return fmt.Errorf("e2b.Backend.TTL is %v; E2B's sandboxes live for %v at most", c.TTL, maxTTL)
 	case c.Dockerfile != "" && (c.BaseImage != "" || c.BaseTemplate != ""), c.BaseImage != "" && c.BaseTemplate != "":
 		return errors.New("e2b.Backend: of Dockerfile, BaseImage and BaseTemplate only one can be given")
 	}
@@ -168,7 +176,10 @@ func (c *config) check() error {
 			return fmt.Errorf("e2b.Backend.Env: %q is not the name of a variable", n)
 		}
 	}
-	return errors.Join(c.Network.check(), c.Registry.check())
+	return errors.Join(
+		checkURL("APIURL", "E2B_API_URL", c.APIURL), checkURL("SandboxURL", "E2B_SANDBOX_URL", c.SandboxURL),
+		checkDomain(c.Domain), c.Network.check(), c.Registry.check(),
+	)
 }
 
 // ttl is the lifetime in E2B's unit, rounded up.

@@ -3,6 +3,7 @@
 package e2b_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -136,6 +137,14 @@ func TestChecks(t *testing.T) {
 		{e2b.Backend{CPUs: 3}, "CPUs"},
 		{e2b.Backend{MemoryMB: 129}, "MemoryMB"},
 		{e2b.Backend{TTL: time.Millisecond}, "TTL"},
+		{e2b.Backend{TTL: 25 * time.Hour}, "e2b.Backend.TTL is 25h0m0s"},
+		{e2b.Backend{APIURL: "127.0.0.1:3000"}, `e2b.Backend.APIURL (or E2B_API_URL) is "127.0.0.1:3000", without a scheme; write "https://127.0.0.1:3000"`},
+		{e2b.Backend{APIURL: "localhost:3000"}, `without a scheme; write "https://localhost:3000"`},
+		{e2b.Backend{APIURL: "ftp://localhost"}, "APIURL"},
+		{e2b.Backend{APIURL: "http://"}, "APIURL"},
+		{e2b.Backend{SandboxURL: "localhost:3002"}, "SandboxURL"},
+		{e2b.Backend{Domain: "https://e2b.app"}, "Domain"},
+		{e2b.Backend{APIKey: "k\nX-Other: y"}, "malformed"},
 		{e2b.Backend{Dockerfile: "x", BaseImage: "y"}, "only one"},
 		{e2b.Backend{BaseTemplate: "x", BaseImage: "y"}, "only one"},
 		{e2b.Backend{Env: map[string]string{"A=B": ""}}, "Env"},
@@ -154,12 +163,18 @@ func TestChecks(t *testing.T) {
 		{e2b.Backend{Network: rules("a.b", map[string]string{"a": strings.Repeat("v", 2049)})}, "2048"},
 		{e2b.Backend{Network: rules("a.b", map[string]string{"a": "v\r\nx: y"})}, "none that a header"},
 	} {
-		c.b.APIKey, c.b.APIURL, c.b.SandboxURL = e2b.Secret(srv.Key), srv.APIURL(), srv.SandboxURL()
+		c.b.APIKey = cmp.Or(c.b.APIKey, e2b.Secret(srv.Key))
+		c.b.APIURL, c.b.SandboxURL = cmp.Or(c.b.APIURL, srv.APIURL()), cmp.Or(c.b.SandboxURL, srv.SandboxURL())
 		if _, err := testfunc.Size.Call(remote.WithBackend(t.Context(), c.b), "x"); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("not %q: %v", c.says, err)
 		}
 	}
 	if got := requests(srv); len(got) > 0 {
 		t.Errorf("requests were sent: %v", got)
+	}
+	var refused *remote.CredentialError
+	_, err := testfunc.Size.Call(remote.WithBackend(t.Context(), e2b.Backend{APIKey: "k\ny", APIURL: srv.APIURL()}), "x")
+	if !errors.As(err, &refused) || strings.Contains(err.Error(), "k\ny") {
+		t.Errorf("a malformed key: %v", err)
 	}
 }

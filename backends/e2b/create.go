@@ -5,6 +5,7 @@ package e2b
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -40,6 +41,9 @@ func (c *config) obtain(ctx context.Context, template string, spec driver.Spec) 
 	})()
 	m := &creation{c: c, body: c.describe(template, spec)}
 	a, err := m.make(lasting, ctx.Done())
+	if httpapi.Status(err) == http.StatusBadRequest && c.TTL > time.Hour {
+		err = fmt.Errorf("%w (e2b.Backend.TTL is %v; the plan may allow for less)", err, c.TTL)
+	}
 	if err == nil && ctx.Err() == nil {
 		return a, m, nil
 	}
