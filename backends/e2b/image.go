@@ -17,7 +17,7 @@ import (
 
 // recipe is the version of how templates are made of what decides their names. Another recipe gives
 // other names.
-const recipe = "1"
+const recipe = "2"
 
 // settings are what the backend value says about its images. Nothing that is secret or of a sandbox
 // alone is among them.

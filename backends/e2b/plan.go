@@ -96,6 +96,9 @@ func (b *builder) base(ctx context.Context, p *plan) error {
 			if err := step.stage(b.made.Context, s.Copy); err != nil {
 				return b.failed(s.Line, err)
 			}
+			if dirs := step.ownDirs(); dirs != nil {
+				p.steps = append(p.steps, dirs)
+			}
 		}
 		p.steps = append(p.steps, step)
 	}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -261,5 +263,39 @@ func TestName(t *testing.T) {
 			t.Errorf("%s gives the name of %s, %s", what, old, got)
 		}
 		seen[got] = what
+	}
+}
+
+// TestDockerfileCorners builds what a careless translation, or a stand-in that is kinder than E2B, gets
+// wrong.
+func TestDockerfileCorners(t *testing.T) {
+	t.Parallel()
+	srv := e2btest.New(t, e2btest.Config{})
+	confined(t, srv)
+	dir := t.TempDir()
+	for _, c := range []struct{ name, text, want string }{
+		{"a variable called p", "ENV p=hello\nRUN echo \"[$p]\" > /out", "[hello]\n"},
+		{"PATH if it is set", "ENV PATH=/srv/bin${PATH:+:$PATH}\nRUN ls / > /dev/null && echo yes > /out", "yes\n"},
+		{"an argument without a value", "ARG X\nRUN echo \"${X-unset}\" > /out", "unset\n"},
+		{"backslashes", "ENV A='x\\\\\\\\y' B='end\\'\nRUN printf '%s|%s' \"$A\" \"$B\" > /out", "x\\\\\\\\y|end\\"},
+		{"the owner of new directories", "COPY --chown=user backends/e2b/testdata/context/sub /new/dir\nRUN stat -c %U:%G /new /new/dir /new/dir/tool.sh > /out", "user:user\nuser:user\nuser:user\n"},
+		{"the owner of a file's directory", "COPY --chown=user backends/e2b/testdata/context/a.txt /new/a\nRUN stat -c %U /new /new/a > /out", "user\nuser\n"},
+		{"the owner of an old directory", "COPY --chown=user backends/e2b/testdata/context/sub /srv\nRUN stat -c %U /srv /srv/tool.sh > /out", "root\nuser\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := on(srv)
+			b.Dockerfile = filepath.Join(dir, strings.ReplaceAll(c.name, " ", "-"))
+			for name, text := range map[string]string{
+				b.Dockerfile: "FROM debian\n" + c.text + "\n", b.Dockerfile + ".dockerignore": "*\n!backends/e2b/testdata/context\n",
+			} {
+				if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := testfunc.Look.Call(remote.WithBackend(t.Context(), b), []string{"/out"})
+			if err != nil || got.Files["/out"] != "-rw-r--r-- "+c.want {
+				t.Errorf("%s\nleft %q, not %q (%v)", c.text, got.Files["/out"], c.want, err)
+			}
+		})
 	}
 }

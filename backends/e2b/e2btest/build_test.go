@@ -112,14 +112,14 @@ func TestBuild(t *testing.T) {
 	got := b.run(`whoami; pwd; cat /opt/env; find /tmp -maxdepth 0 -printf '%p %u %m\n'; find /app /renamed bin mine -printf '%p %u %m\n' | sort; cat /usr/local/share/e2btest; echo $A; pgrep -f 12345 >/dev/null && tr '\0' '\n' </proc/$(pgrep -xf 'sleep 12345')/environ | grep ^A=`)
 	want := `worker
 /srv/work
-1 1-$(id)
+1 -$(id)
 /tmp root 1777
 /app root 755
 /app/main.go root 644
 /app/old root 644
 /app/sub root 755
 /app/sub/x root 644
-/renamed user 755
+/renamed root 755
 /renamed/main.go user 644
 /renamed/sub user 755
 /renamed/sub/x user 644

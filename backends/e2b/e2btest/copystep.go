@@ -12,21 +12,21 @@ import (
 )
 
 // copyScript moves what was unpacked to its place. Of a directory the content is
-// merged into the destination, as Docker does; a file is renamed to it, or put
-// into it when the destination ends with a slash.
+// merged into the destination: by tar, so that directories that are there keep
+// what they are, and symlinks to directories are followed. A file is renamed to
+// it, or put into it when the destination ends with a slash. Directories that are
+// made for either are root's (E2B infra, commands/copy_script).
 const copyScript = `set -eu
 stage=$1 source=$2 dest=$3 owner=$4 mode=$5
 mkdir -p "$stage/unpack"
 tar -xz --no-same-owner -f "$stage/archive.tgz" -C "$stage/unpack"
 from="$stage/unpack/$source"
 if [ -d "$from" ] && [ ! -L "$from" ]; then
-  if [ ! -d "$dest" ]; then
-    mkdir -p "$dest"
-    if [ -n "$owner" ]; then chown "$owner" "$dest"; fi
-  fi
+  mkdir -p "$dest"
   if [ -n "$mode" ]; then find "$from" -mindepth 1 ! -type l -exec chmod "$mode" {} +; fi
   if [ -n "$owner" ]; then find "$from" -mindepth 1 -exec chown -h "$owner" {} +; fi
-  find "$from" -mindepth 1 -maxdepth 1 -exec cp -a -t "$dest" {} +
+  tar -C "$from" -cf "$stage/tree" .
+  tar -C "$dest" --keep-directory-symlink --no-overwrite-dir -xpf "$stage/tree"
 else
   case $dest in */) mkdir -p "$dest" ;; *) mkdir -p "$(dirname "$dest")" ;; esac
   if [ -n "$mode" ] && [ ! -L "$from" ]; then chmod "$mode" "$from"; fi

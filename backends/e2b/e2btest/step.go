@@ -114,11 +114,13 @@ func (w *worker) run(ctx context.Context, command, user string) error {
 	return nil
 }
 
-// setEnv lets the shell expand variables in the value, but no commands.
+// setEnv lets root's login shell, which has none of the image's variables, expand
+// variables in the value, but no commands. All that is special between double
+// quotes but $ is taken for what it is (E2B infra, commands/env).
 func (w *worker) setEnv(ctx context.Context, name, value string) error {
-	quoted := strings.NewReplacer("`", "\\`", "$(", "\\$(", `"`, `\"`).Replace(value)
+	quoted := strings.NewReplacer(`\`, `\\`, "`", "\\`", "$(", "\\$(", `"`, `\"`).Replace(value)
 	var out strings.Builder
-	status, err := w.machine.envd.Run(ctx, w.image.user, w.image.workdir, `printf '%s' "`+quoted+`"`, w.image.env, func(stderr bool, text []byte) {
+	status, err := w.machine.envd.Run(ctx, "root", "", `printf "%s" "`+quoted+`"`, nil, func(stderr bool, text []byte) {
 		if !stderr {
 			out.Write(text)
 		}

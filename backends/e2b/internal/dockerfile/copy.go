@@ -135,9 +135,12 @@ func (t *translator) inline(c *Copy, d *parser.Heredoc, v variables) error {
 	if d.Expand {
 		lex := *t.lex
 		lex.SkipProcessQuotes = true
-		out, _, err := lex.ProcessWord(text, v)
+		out, unset, err := lex.ProcessWord(text, v)
 		if err != nil {
 			return err
+		}
+		if name, ok := t.missing(unset); ok {
+			return t.fail("$%s in the here-document is not set in this Dockerfile; write its value out, or <<\"%s\" to leave every $ as it is", name, d.Name)
 		}
 		text = out
 	}

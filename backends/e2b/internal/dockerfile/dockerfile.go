@@ -72,8 +72,11 @@ type translator struct {
 	env     variables // ENVs
 	shell   []string
 	workdir string
-	user    string
-	staged  bool // FROM has been seen
+	user    string // "" before USER
+	staged  bool   // FROM has been seen
+	// declared are arguments without a value.
+	declared map[string]bool
+	placed   bool // WORKDIR has been seen
 }
 
 // Translate translates a Dockerfile. Its error is an *Error.
@@ -91,7 +94,7 @@ func Translate(src []byte) (*Dockerfile, error) {
 	}
 	t := &translator{
 		out: &Dockerfile{}, lex: shell.NewLex(parsed.EscapeToken),
-		shell: []string{"/bin/sh", "-c"}, workdir: "/", user: "root",
+		shell: []string{"/bin/sh", "-c"}, workdir: "/", declared: map[string]bool{},
 	}
 	for _, n := range parsed.AST.Children {
 		t.line, t.text = n.StartLine, n.Original
@@ -105,7 +108,19 @@ func Translate(src []byte) (*Dockerfile, error) {
 	if !t.staged {
 		return nil, &Error{0, "there is no FROM"}
 	}
+	t.forgotten()
 	return t.out, nil
+}
+
+// forgotten says what of the base image's own configuration does not count.
+func (t *translator) forgotten() {
+	t.line = t.out.FromLine
+	if t.user == "" {
+		t.warn("commands and functions are root's, even if the base image has another USER; write USER if it should count")
+	}
+	if !t.placed {
+		t.warn("the directory is /, even if the base image has another WORKDIR; write WORKDIR if it should count")
+	}
 }
 
 func (t *translator) fail(format string, args ...any) error {
@@ -197,19 +212,22 @@ func (t *translator) from(flags, args []string) error {
 	if len(args) != 1 && (len(args) != 3 || !strings.EqualFold(args[1], "as")) {
 		return t.fail("FROM takes an image, or an image AS a name")
 	}
-	image, err := t.expand(args[0], t.globals())
+	image, unset, err := t.lex.ProcessWord(args[0], t.globals())
 	if err != nil {
 		return err
 	}
+	if name, ok := t.missing(unset); ok {
+		return t.fail("FROM %s names no image: $%s is not set; give it a value by ARG before FROM", args[0], name)
+	}
 	switch {
-	case image == "":
-		return t.fail("FROM %s names no image", args[0])
+	case image == "" || strings.HasSuffix(image, ":") || strings.HasSuffix(image, "@") || strings.HasSuffix(image, "/"):
+		return t.fail("FROM %s names no image: it becomes %q", args[0], image)
 	case image == "scratch":
 		return t.fail("FROM scratch: E2B needs an image with bash and a package manager")
 	case strings.ContainsAny(image, " \t\n"):
 		return t.fail("FROM %q names no image", image)
 	}
-	t.staged = true
+	t.staged, t.declared = true, map[string]bool{}
 	t.out.From, t.out.FromLine = image, t.line
 	t.step("USER", "root")
 	t.step("WORKDIR", "/")
@@ -234,7 +252,7 @@ func (t *translator) setWorkdir(args []string) error {
 	if err := t.safe("the directory", dir); err != nil {
 		return err
 	}
-	t.workdir = dir
+	t.workdir, t.placed = dir, true
 	t.step("WORKDIR", dir)
 	return nil
 }

@@ -17,7 +17,7 @@ func show(d *Dockerfile) string {
 	for _, s := range d.Steps[2:] {
 		fmt.Fprintf(&b, "%d %s", s.Line, s.Type)
 		for _, a := range s.Args {
-			if _, command, ok := strings.Cut(a, "unset p; "); ok && s.Type == "RUN" {
+			if _, command, ok := strings.Cut(a, ownPath); ok && s.Type == "RUN" {
 				a = command
 			}
 			fmt.Fprintf(&b, " %q", a)
@@ -48,10 +48,13 @@ func TestTranslate(t *testing.T) {
 		{"env, earlier", "ENV A=1\nENV B=$A-${A}x", "2 ENV \"A\" \"1\"\n3 ENV \"B\" \"1-1x\""},
 		{"env, old form", "ENV A b  c", `2 ENV "A" "b  c"`},
 		{"env, path", "ENV PATH=/a:$PATH\nENV PATH=/b:${PATH}", "2 ENV \"PATH\" \"/a:${PATH}\"\n3 ENV \"PATH\" \"/b:/a:${PATH}\""},
+		{"env, path, if set", "ENV PATH=/a${PATH:+:$PATH}", `2 ENV "PATH" "/a:${PATH}"`},
 		{"env, default", "ENV A=${B:-d}", `2 ENV "A" "d"`},
 		{"env, if set", "ENV A=1\nENV B=${A:+yes}", "2 ENV \"A\" \"1\"\n3 ENV \"B\" \"yes\""},
 		{"env, backslash", `ENV A="a\\b"`, `2 ENV "A" "a\\b"`},
 		{"arg", "ARG A=1\nARG B=\"$A 2\"\nRUN x", `4 RUN "export A='1'; export B='1 2'; exec '/bin/sh' '-c' 'x'"`},
+		{"arg, no value", "ARG X\nARG Y=${X-unset}\nENV Z=${X:-z} W=$X\nRUN x", "4 ENV \"Z\" \"z\" \"W\" \"\"\n5 RUN \"export Y='unset'; exec '/bin/sh' '-c' 'x'\""},
+		{"arg, value kept", "ARG X=1\nARG X\nRUN x", `4 RUN "export X='1'; exec '/bin/sh' '-c' 'x'"`},
 		{"arg, env wins", "ARG A=1\nENV A=2\nRUN x", "3 ENV \"A\" \"2\"\n4 RUN \"exec '/bin/sh' '-c' 'x'\""},
 		{"arg, platform", "ARG TARGETARCH\nCOPY a-$TARGETARCH /b", `3 COPY ["a-amd64"] -> "/b" root:root `},
 		{"copy", "COPY a b c/", `2 COPY ["a" "b"] -> "/c/" root:root `},
@@ -62,6 +65,7 @@ func TestTranslate(t *testing.T) {
 		{"copy, number", "COPY --chown=7 a /b", `2 COPY ["a"] -> "/b" 7:7 `},
 		{"copy, parent", "COPY ../../x /b", `2 COPY ["x"] -> "/b" root:root `},
 		{"copy, heredoc", "ARG V=1\nCOPY <<A <<\"B\" /d/\n$V '$V'\nA\n$V\nB", `3 COPY [] -> "/d/" root:root  A="1 '1'\n" B="$V\n"`},
+		{"copy, heredoc of a script", "COPY <<A /d/\n[$1] [$@]\nA", `2 COPY [] -> "/d/" root:root  A="[] []\n"`},
 		{"add", "ADD a /b", `2 COPY ["a"] -> "/b" root:root `},
 		{"workdir", "ENV D=x\nWORKDIR /a/../b\nWORKDIR $D", "2 ENV \"D\" \"x\"\n3 WORKDIR \"/b\"\n4 WORKDIR \"/b/x\""},
 		{"user", "ARG U=me\nUSER $U\nUSER 0:0", "3 USER \"me\"\n4 USER \"root\""},
@@ -104,6 +108,13 @@ func TestRefused(t *testing.T) {
 		{"FROM a\nFROM b", 2, "one stage"},
 		{"FROM scratch", 1, "scratch"},
 		{"FROM $X", 1, "no image"},
+		{"\nFROM debian:$X", 2, "$X is not set"},
+		{"ARG X\nFROM debian:$X", 2, "no image"},
+		{"FROM a\nARG M=$PATH", 2, "$PATH is not set"},
+		{"FROM a\nENV PATH=/x:$PATH\nARG M=$PATH\nRUN y", 3, "base image"},
+		{"FROM a\nENV PATH=${PATH%:*}", 2, "part of PATH"},
+		{"FROM a\nCOPY <<E /x\nexport PATH=/opt/bin:$PATH\nE", 2, "$PATH in the here-document"},
+		{"ARG X\nFROM a\nCOPY $X /c", 3, "$X is not set"},
 		{"FROM --platform=linux/arm64 a", 1, "linux/amd64"},
 		{"FROM a\nRUN --mount=type=cache,target=/x y", 2, "--mount"},
 		{"FROM a\nRUN --network=none y", 2, "--network"},
@@ -154,13 +165,21 @@ func TestCommand(t *testing.T) {
 		{"RUN cat <<E\n$HOME_OF\nE", "\n"},
 		{"RUN <<E\n#!/bin/bash\n[[ x == x ]] && echo \"bash $# $0\" | tr -d /tmp.\nE", ""},
 		{"RUN echo $PATH", "/from/docker:/usr/bin:/bin\n"},
+		{"RUN echo $p$f$s", "hello\n"},
+		{"ENV f=x\nRUN <<E\n#!/bin/bash\necho \"$p $f\"\nE", "hello x\n"},
+		{"ARG X\nRUN echo ${X-unset}", "unset\n"},
 	} {
 		d, err := Translate([]byte("FROM a\n" + c.src))
 		if err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(bash, "-c", "PATH=/login/shell:/usr/bin:/bin; "+d.Steps[len(d.Steps)-1].Args[0])
-		cmd.Env = []string{"PATH=/from/docker:/usr/bin:/bin"}
+		cmd.Env = []string{"PATH=/from/docker:/usr/bin:/bin", "p=hello"}
+		for _, s := range d.Steps {
+			if s.Type == "ENV" {
+				cmd.Env = append(cmd.Env, s.Args[0]+"="+s.Args[1])
+			}
+		}
 		out, err := cmd.CombinedOutput()
 		if err != nil || c.want != "" && string(out) != c.want {
 			t.Errorf("%s\nprinted %q, not %q (%v)", c.src, out, c.want, err)
@@ -235,4 +254,30 @@ func FuzzTranslate(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWarnings checks what is said of the base image's own configuration, which is not known.
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		src  string
+		says []string
+	}{
+		{"FROM a", []string{"another USER", "another WORKDIR"}},
+		{"FROM a\nUSER me", []string{"another WORKDIR"}},
+		{"FROM a\nWORKDIR /w\nUSER me", nil},
+		{"FROM a\nWORKDIR /w\nUSER me\nENV PATH=/x:$PATH", []string{"golang"}},
+		{"FROM a\nWORKDIR /w\nUSER me\nENV A=$HOME B=$A", []string{"$HOME", "$A"}},
+	} {
+		d, err := Translate([]byte(c.src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok := len(d.Warnings) == len(c.says)
+		for i := 0; ok && i < len(c.says); i++ {
+			ok = strings.Contains(d.Warnings[i].Text, c.says[i]) && d.Warnings[i].Line > 0
+		}
+		if !ok {
+			t.Errorf("%q: %+v, not %q", c.src, d.Warnings, c.says)
+		}
+	}
 }

@@ -53,8 +53,8 @@ func (t *translator) command(n *parser.Node, args []string) (string, error) {
 	return quoteAll(append(append([]string{}, t.shell...), script)), nil
 }
 
-// shebang runs a script that names its interpreter.
-const shebang = `f=$(mktemp) && printf '%s' "$1" >"$f" && chmod 0755 "$f" && "$f"; s=$?; rm -f "$f"; exit $s`
+// shebang runs a script that names its interpreter, without a variable of its own.
+const shebang = `set -- "$1" "$(mktemp)" && printf '%s' "$1" >"$2" && chmod 0755 "$2" && "$2"; set -- "$?" "$2"; rm -f "$2"; exit "$1"`
 
 // content is a here-document's text.
 func content(d *parser.Heredoc) string {
@@ -68,7 +68,7 @@ func content(d *parser.Heredoc) string {
 // was started with is still to be read in /proc.
 func (t *translator) prologue() string {
 	var b strings.Builder
-	b.WriteString(`p=$(tr '\0' '\n' </proc/$$/environ 2>/dev/null | sed -n 's/^PATH=//p' | tail -n 1); [ -z "$p" ] || export PATH="$p"; unset p; `)
+	b.WriteString(ownPath)
 	for _, a := range t.args {
 		if _, set := t.env.Get(a.name); !set && shellName(a.name) {
 			b.WriteString("export " + a.name + "=" + quote(a.value) + "; ")
@@ -76,6 +76,10 @@ func (t *translator) prologue() string {
 	}
 	return b.String()
 }
+
+// ownPath gives a login shell the PATH back that it was started with. It sets no variable besides: any
+// name may be one of the image's.
+const ownPath = `set -- "$(tr '\0' '\n' </proc/$$/environ 2>/dev/null | sed -n 's/^PATH=//p' | tail -n 1)"; [ -z "$1" ] || export PATH="$1"; set --; `
 
 // shellName reports whether a shell can export the name.
 func shellName(name string) bool { return !strings.ContainsAny(name, ".-") }
@@ -87,6 +91,9 @@ func quoteAll(args []string) string {
 	}
 	return strings.Join(quoted, " ")
 }
+
+// Command is a command of the builder's shell that executes args.
+func Command(args ...string) string { return "exec " + quoteAll(args) }
 
 // quote quotes a word for a POSIX shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

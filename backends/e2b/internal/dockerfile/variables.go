@@ -3,7 +3,9 @@
 package dockerfile
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -77,15 +79,24 @@ func (t *translator) expand(word string, v variables) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for name := range unset {
-		if t.staged {
-			return "", t.fail("$%s is not set in this Dockerfile; if it comes from the base image, write its value out: E2B does not tell it", name)
-		}
+	if name, ok := t.missing(unset); ok && t.staged {
+		return "", t.fail("$%s is not set in this Dockerfile; if it comes from the base image, write its value out: E2B does not tell it", name)
 	}
 	if strings.Contains(out, open) {
 		return "", t.fail("%s depends on a variable of the base image; write its value out: E2B does not tell it", word)
 	}
 	return out, nil
+}
+
+// missing finds a variable among those that were not set when a word was expanded which the base image
+// may set: no argument without a value, and none of a shell's own, such as $1.
+func (t *translator) missing(unset map[string]struct{}) (name string, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(unset)) {
+		if validVariable(name) && !t.declared[name] {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // arg declares arguments. They are variables of the instructions and commands that follow, but not
@@ -105,20 +116,17 @@ func (t *translator) arg(args []string) error {
 		}
 		value, ok := "", given
 		if given {
-			out, _, err := t.lex.ProcessWord(raw, scope)
-			if err != nil {
+			var err error
+			if value, err = t.expand(raw, scope); err != nil {
 				return err
 			}
-			value = out
 		} else if t.staged {
 			value, ok = t.globals().Get(name)
 		}
 		switch {
 		case !ok:
-			// Without a value it is as if it were not set; BuildKit substitutes nothing.
-			if t.staged {
-				t.args = t.args.set(name, "")
-			}
+			// Without a value it is not set, but known to be.
+			t.declared[name] = true
 		case t.staged:
 			t.args = t.args.set(name, value)
 		default:
