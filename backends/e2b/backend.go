@@ -13,8 +13,10 @@
 //
 // A Dockerfile is translated into E2B's build steps, because E2B builds no Dockerfiles. It has one
 // stage, and neither mounts nor files of other images; what can't be translated is an error with its
-// line before anything is sent. CMD and ENTRYPOINT never run. As in Docker, functions run as root
-// unless the Dockerfile says USER; without a Dockerfile they run as "user", in /home/user.
+// line before anything is sent. CMD and ENTRYPOINT never run. What the base image itself says is not
+// known: functions run as root, in /, unless the Dockerfile says USER and WORKDIR, and $PATH in ENV is
+// that of root's login shell. What may matter of that is warned of in the build's log. Without a
+// Dockerfile functions run as "user", in /home/user.
 //
 // # Requests
 //
@@ -25,8 +27,12 @@
 // # Lifetime
 //
 // A sandbox lives for TTL, which is renewed beside the calls while there are any: when less than half
-// of it is left. A session that is forgotten ends by itself, or is paused if AutoPause is set.
-// Pausing keeps memory and files.
+// of it is left, and never shortened. A session that is forgotten ends by itself, or is paused if
+// AutoPause is set. Pausing keeps memory and files.
+//
+// An answer that is lost may leave a sandbox that nobody knows: it is looked for and removed, which can
+// take some seconds when a sandbox is closed or could not be made. What a process prints while its
+// stream is broken is lost.
 package e2b
 
 import (

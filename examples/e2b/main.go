@@ -1,7 +1,8 @@
 // E2B: code that nobody has read runs in a microVM of its own, without a network.
 //
-// With E2B_API_KEY set the program uses E2B, or the server that E2B_API_URL names. Without it, and
-// saying so, it runs on this host: no call ever moves there by itself.
+// With a key for E2B, in E2B_API_KEY or in ~/.config/e2b/api_key, the program uses E2B, or the server
+// that E2B_API_URL names. Only where there is no key at all it runs on this host, and says so: no call
+// ever moves there by itself.
 package main
 
 import (
@@ -40,22 +41,29 @@ func run(ctx context.Context, in Script) (Result, error) {
 
 var Run = remote.New(run, remote.Timeout(time.Minute))
 
-func backend() remote.Backend {
-	if os.Getenv("E2B_API_KEY") == "" {
-		fmt.Fprintln(os.Stderr, "E2B_API_KEY is not set: running on this host")
-		return subprocess.Backend{}
-	}
-	return e2b.Backend{
-		TemplatePrefix: "remote-box-example",
-		TTL:            2 * time.Minute,
-		Metadata:       map[string]string{"example": "e2b"},
-		// What the scripts may reach: nothing.
-		Network: e2b.Network{DenyOut: []string{e2b.AllTraffic}},
-	}
+var microVM = e2b.Backend{
+	TemplatePrefix: "remote-box-example",
+	TTL:            2 * time.Minute,
+	Metadata:       map[string]string{"example": "e2b"},
+	// What the scripts may reach: nothing.
+	Network: e2b.Network{DenyOut: []string{e2b.AllTraffic}},
 }
 
 func main() {
-	err := remote.WithSession(context.Background(), backend(), func(ctx context.Context) error {
+	err := scripts(microVM)
+	// The backend has looked wherever a key may be. One that is empty or refused is a mistake, and no
+	// leave to run scripts here.
+	if key, ok := errors.AsType[*remote.CredentialError](err); ok && key.Reason == "missing" {
+		fmt.Fprintln(os.Stderr, "there is no key for E2B: running on this host")
+		err = scripts(subprocess.Backend{})
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func scripts(b remote.Backend) error {
+	return remote.WithSession(context.Background(), b, func(ctx context.Context) error {
 		for _, script := range []string{
 			"echo 6 7 > numbers",
 			"read a b < numbers; echo $((a * b))", // files last from call to call
@@ -69,7 +77,4 @@ func main() {
 		}
 		return nil
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
 }
