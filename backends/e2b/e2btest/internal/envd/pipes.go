@@ -118,7 +118,8 @@ func (p *process) write(ctx context.Context, in *processpb.ProcessInput) error {
 			return connect.NewError(connect.CodeInternal, errors.New("error writing to stdin: stdin not enabled or closed"))
 		}
 		if _, err = stdin.Write(in.Stdin); err != nil {
-			if errors.Is(err, syscall.EPIPE) {
+			// Closed: by the end of the process, while this was under way.
+			if errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) {
 				err = errors.New("broken pipe")
 			}
 			err = fmt.Errorf("error writing to stdin: %w", err)
