@@ -5,6 +5,7 @@ package e2b
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/remote-box/remote/driver"
@@ -43,8 +44,10 @@ func (m *creation) make(ctx context.Context, unwanted <-chan struct{}) (*sandbox
 		if !doubtful(err) {
 			return nil, err
 		}
-		m.owed++
-		m.sent = time.Now()
+		if httpapi.Status(err) != http.StatusInternalServerError { // with that the server is through
+			m.owed++
+			m.sent = time.Now()
+		}
 		found, ferr := m.find(ctx)
 		if ferr != nil {
 			return nil, errors.Join(err, ferr)
