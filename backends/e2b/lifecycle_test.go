@@ -5,6 +5,7 @@ package e2b_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -140,24 +141,57 @@ func TestStreamsCut(t *testing.T) {
 	fault.Remove()
 }
 
-// TestFollowed checks that what a function prints goes on arriving after its stream broke, without
-// another process in the sandbox.
-func TestFollowed(t *testing.T) {
+// TestOutputWhole checks that what a function prints arrives whole and in order, while it runs, though
+// its streams break.
+func TestOutputWhole(t *testing.T) {
 	srv, b := serve(t, e2btest.Config{})
 	ctx, _ := session(t, b)
 	srv.ResetRequests()
 	srv.Inject(e2btest.Fault{Path: start[len("POST "):], CutAfter: 1500})
-	srv.Inject(e2btest.Fault{Path: "/process.Process/Connect", CutAfter: 700})
+	srv.Inject(e2btest.Fault{Path: start[len("POST "):], CutAfter: 1000})
+	var want strings.Builder
+	for i := range 100 {
+		fmt.Fprintln(&want, "line", i)
+	}
 	out := &log{}
 	n, err := testfunc.Chatter.Call(remote.WithOutput(ctx, out, nil), 100)
 	if err != nil || n != 100 {
 		t.Errorf("%d, %v", n, err)
 	}
-	lines := strings.Count(out.String(), "\n")
-	if !strings.Contains(out.String(), "line 0\n") || !strings.Contains(out.String(), "line 99\n") || lines < 20 {
-		t.Errorf("%d lines: %s", lines, out)
+	if out.String() != want.String() {
+		t.Errorf("it printed: %s", out)
 	}
-	expect(t, srv, "a call whose stream broke twice", start, "POST /process.Process/Connect", "POST /process.Process/Connect")
+	expect(t, srv, "a call whose stream broke twice", start, start, start)
+}
+
+// TestFollow checks that a process whose stream broke can be listened to again.
+func TestFollow(t *testing.T) {
+	srv, b := serve(t, e2btest.Config{})
+	sb, err := b.Start(t.Context(), driver.Spec{Program: programOf(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sb.Close(context.WithoutCancel(t.Context()))
+	srv.ResetRequests()
+	srv.Inject(e2btest.Fault{Path: start[len("POST "):], CutAfter: 300})
+	srv.Inject(e2btest.Fault{Path: "/process.Process/Connect", CutAfter: 100})
+	before, after := &log{}, &log{}
+	_, err = sb.Exec(t.Context(), &driver.Command{
+		Args:   []string{"sh", "-c", "i=0; while [ $i -lt 40 ]; do echo line $i; i=$((i+1)); sleep 0.05; done; exit 7"},
+		Stdout: before,
+	})
+	broken, ok := errors.AsType[*driver.BrokenStream](err)
+	if !ok || !strings.HasPrefix(before.String(), "line 0\n") {
+		t.Fatalf("%v after %q", err, before)
+	}
+	st, err := broken.Follow(t.Context(), after, nil)
+	if err != nil || st.Code != 7 {
+		t.Errorf("%v, %v", st, err)
+	}
+	if !strings.HasSuffix(after.String(), "\nline 39\n") || strings.Contains(after.String(), "line 0\n") {
+		t.Errorf("then it printed %q", after)
+	}
+	expect(t, srv, "a command whose stream broke twice", start, "POST /process.Process/Connect", "POST /process.Process/Connect")
 }
 
 // TestConnections checks that connections are used again.
