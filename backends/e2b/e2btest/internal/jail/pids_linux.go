@@ -90,7 +90,7 @@ func (j *Jail) Freeze() error {
 		return ErrClosed
 	}
 	deadline := time.Now().Add(10 * time.Second)
-	for {
+	for quiet := 0; ; {
 		pids, err := j.pids()
 		if err != nil {
 			return err
@@ -108,8 +108,12 @@ func (j *Jail) Freeze() error {
 				j.frozen = append(j.frozen, pid)
 			}
 		}
-		// A process may have forked while we looked, so look until all stand still.
-		if moving == 0 {
+		// A process may have forked while we looked, so look until all stand still; and once more,
+		// because one that is about to execute another program shows no environment for a moment.
+		if quiet++; moving > 0 {
+			quiet = 0
+		}
+		if quiet == 2 {
 			return nil
 		}
 		if time.Now().After(deadline) {
