@@ -18,7 +18,7 @@ const (
 	findTries = 5
 	// lateTime is how long somebody waits for a sandbox to turn up that is to be removed. One that
 	// turns up later ends with its TTL.
-	lateTime = 15 * time.Second
+	lateTime = 10 * time.Second
 )
 
 // creation is the making of one sandbox. Of a request whose answer is lost nobody knows whether the

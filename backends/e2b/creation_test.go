@@ -19,7 +19,7 @@ import (
 func TestCreationGivenUp(t *testing.T) {
 	t.Parallel()
 	srv, b := serve(t, e2btest.Config{})
-	for _, delay := range []time.Duration{time.Second, 13 * time.Second} {
+	for _, delay := range []time.Duration{time.Second, 8 * time.Second} {
 		fault := srv.Inject(e2btest.Fault{Method: http.MethodPost, Path: "/sandboxes", Delay: delay, Unaware: true})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		_, err := testfunc.Size.Call(remote.WithBackend(ctx, b), "x")
