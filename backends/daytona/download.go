@@ -91,6 +91,7 @@ func (d *download) Read(p []byte) (int, error) {
 		d.at += int64(n)
 		if n > 0 {
 			d.fail = 0
+			d.s.pulse.beat()
 			return n, nil
 		}
 		if err == io.EOF && d.size < 0 {

@@ -23,6 +23,7 @@ import (
 // is skipped.
 type follower struct {
 	toolbox *httpapi.Client
+	pulse   *pulse // of the sandbox
 	path    string
 	quiet   bool // following is no activity that keeps the sandbox awake
 
@@ -120,6 +121,7 @@ func (f *follower) next(ctx context.Context) ([]byte, error) {
 		kind, p, err := f.current().Read(ctx)
 		switch {
 		case err == nil && (kind == websocket.MessageBinary || kind == websocket.MessageText):
+			f.pulse.beat()
 			known := min(f.skip, int64(len(p)))
 			f.skip -= known
 			if p = p[known:]; len(p) == 0 {

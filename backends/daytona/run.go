@@ -99,6 +99,7 @@ func (r *run) read(ctx context.Context) error {
 // release gives the worker back, unless it may still be at work.
 func (r *run) release(ctx context.Context, err error) {
 	w := r.w
+	w.s.pulse.leave()
 	if w.loop == "" {
 		r.log.drop()
 	}

@@ -5,6 +5,7 @@ package daytona
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -21,7 +22,9 @@ type sandbox struct {
 	image   string // the snapshot's name
 	once    bool
 
-	life chan struct{} // held by whoever starts, stops or restarts it
+	life  chan struct{} // held by whoever starts, stops or restarts it
+	quiet silence       // guarded by life
+	pulse pulse
 
 	mu     sync.Mutex
 	idle   []*worker      // ready for a command
@@ -44,6 +47,7 @@ func newSandbox(b Backend, a *api, info *sandboxInfo, once bool) (*sandbox, erro
 	s := &sandbox{backend: b, api: a, id: info.ID, image: info.Snapshot, once: once, life: make(chan struct{}, 1)}
 	toolbox := *a.http
 	toolbox.Base = base + "/" + info.ID // the proxy knows sandboxes by their ids only
+	toolbox.HTTP = &http.Client{Transport: listener{a.http.HTTP.Transport, &s.pulse}}
 	s.toolbox = &toolbox
 	return s, nil
 }

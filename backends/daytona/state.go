@@ -14,9 +14,8 @@ import (
 	"github.com/remote-box/remote/internal/httpapi"
 )
 
-// zombieAfter is how long a sandbox that is said to be running may fail to answer until it is
-// restarted: Daytona does not notice when all of a sandbox's processes die at once, and goes on to
-// say "started". It is long beside the time that a sandbox needs to answer after its start.
+// zombieAfter is how long a sandbox that is said to be running may fail to answer until something is
+// done about it. It is long beside the time that a sandbox needs to answer after its start.
 func (b Backend) zombieAfter() time.Duration { return min(15*time.Second, b.createTimeout()/4) }
 
 // bringUp makes the sandbox run and answer, whatever state it is in; info is what is known about it,
@@ -24,7 +23,8 @@ func (b Backend) zombieAfter() time.Duration { return min(15*time.Second, b.crea
 func (s *sandbox) bringUp(ctx context.Context, info *sandboxInfo, fresh bool) error {
 	s.forget()
 	restarted := fresh // a new sandbox may take long; it is given up, not restarted
-	var deafSince time.Time
+	quiet := &s.quiet  // whoever asks again and again is not to wait as long each time
+	var last error     // why it does not answer
 	var p pace
 	for ; ; info = nil {
 		if info == nil {
@@ -40,28 +40,31 @@ func (s *sandbox) bringUp(ctx context.Context, info *sandboxInfo, fresh bool) er
 		case "started":
 			w, err := s.newWorker(ctx)
 			if err == nil {
+				*quiet = silence{}
 				s.keep(w)
 				return nil
 			}
 			if !deaf(err) {
 				return s.explain(ctx, err)
 			}
-			if deafSince.IsZero() {
-				deafSince = time.Now()
-			}
-			if time.Since(deafSince) < s.backend.zombieAfter() || fresh {
-				break
-			}
-			if restarted {
+			last = err
+			quiet.add(err, &s.pulse)
+			after := s.backend.zombieAfter()
+			switch {
+			case !lifeless(err) && time.Since(quiet.since) >= after, !fresh && !quiet.lasted(after) && time.Since(quiet.since) >= 2*after:
+				return s.unreachable(ctx, err)
+			case fresh || !quiet.lasted(after):
+			case restarted:
 				return fmt.Errorf("daytona: %w: the sandbox %s is said to be running, but does not answer: %w", errGone, s.id, err)
+			default:
+				// What is left of it are its files.
+				if err := s.act(ctx, "stop", url.Values{"force": {"true"}}); err != nil {
+					return err
+				}
+				*quiet, restarted = silence{}, true
 			}
-			// What is left of it are its files.
-			if err := s.act(ctx, "stop", url.Values{"force": {"true"}}); err != nil {
-				return err
-			}
-			deafSince, restarted = time.Time{}, true
 		case "stopped", "paused", "archived":
-			deafSince = time.Time{}
+			*quiet = silence{}
 			if err := s.act(ctx, "start", nil); err != nil {
 				return err
 			}
@@ -78,6 +81,9 @@ func (s *sandbox) bringUp(ctx context.Context, info *sandboxInfo, fresh bool) er
 			}
 		}
 		if !p.wait(ctx) {
+			if info.State == "started" && last != nil {
+				return fmt.Errorf("daytona: the sandbox %s is said to be running, but takes no requests (%v): %w", s.id, last, ctx.Err())
+			}
 			return fmt.Errorf("daytona: the sandbox %s is still in state %s: %w", s.id, info.State, ctx.Err())
 		}
 	}
@@ -134,11 +140,20 @@ func deaf(err error) bool {
 	case 0, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	case http.StatusBadRequest:
-		return says(err, http.StatusBadRequest, "is the sandbox started", "container ip", "runner info")
+		return says(err, http.StatusBadRequest, unstarted...)
 	case http.StatusNotFound:
 		return says(err, http.StatusNotFound, "container not found", "sandbox")
 	}
 	return false
+}
+
+// unreachable is the error of a sandbox that runs as far as anybody knows, and can't be reached from
+// here. Nothing was done to it.
+func (s *sandbox) unreachable(ctx context.Context, err error) error {
+	if err = s.explain(ctx, err); ctx.Err() != nil || errors.Is(err, errGone) {
+		return err
+	}
+	return fmt.Errorf("daytona: the sandbox %s is running, but its toolbox can't be reached from here: %w", s.id, err)
 }
 
 // explain says why the toolbox could not be reached: the control plane knows whether the sandbox

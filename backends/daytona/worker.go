@@ -52,7 +52,7 @@ func (s *sandbox) newWorker(ctx context.Context) (*worker, error) {
 }
 
 func (w *worker) follow(command string) *follower {
-	return &follower{toolbox: w.s.toolbox, path: commandPath(w.session, command)}
+	return &follower{toolbox: w.s.toolbox, pulse: &w.s.pulse, path: commandPath(w.session, command)}
 }
 
 // exec begins a command of the session.
