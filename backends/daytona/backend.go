@@ -117,6 +117,8 @@ type Backend struct {
 
 	// beat is how often a long call says that its sandbox is in use; for tests.
 	beat time.Duration
+	// doubt is after what idle time a connection to a command's log is doubted; for tests.
+	doubt time.Duration
 	// direct sends every call as a command of its own; for measurements.
 	direct bool
 }

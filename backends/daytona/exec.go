@@ -43,11 +43,12 @@ func (s *sandbox) launch(ctx context.Context, cmd *driver.Command, stdin string)
 		if err != nil {
 			return nil, s.explain(ctx, err)
 		}
+		doubt := w.doubtful()
 		s.pulse.enter()
 		tag, log, ran, err := w.send(ctx, func(tag string) string { return s.script(cmd, stdin, tag) })
 		if err == nil {
 			exact := cmd.Args[0] != driver.RunnerArg
-			return &run{w: w, tag: tag, log: log, demux: newDemux(cmd.Stdout, cmd.Stderr, tag, exact)}, nil
+			return &run{w: w, tag: tag, log: log, demux: newDemux(cmd.Stdout, cmd.Stderr, tag, exact), doubt: doubt}, nil
 		}
 		s.pulse.leave()
 		if ctx.Err() != nil {

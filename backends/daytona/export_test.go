@@ -13,3 +13,9 @@ func Beating(b Backend, every time.Duration) Backend {
 	b.beat = every
 	return b
 }
+
+// Idling says how long a connection may be idle until it is doubted.
+func Idling(b Backend, d time.Duration) Backend {
+	b.doubt = d
+	return b
+}

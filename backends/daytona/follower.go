@@ -146,17 +146,21 @@ func (f *follower) next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// pingTime is how long the other side may take to answer.
-const pingTime = 20 * time.Second
+// How long the other side may take to answer, and at the beginning of a command, when a caller waits
+// for one that has most likely ended already.
+const (
+	pingTime  = 20 * time.Second
+	firstPing = 2 * time.Second
+)
 
 // ping makes sure that somebody is still there: a read from a connection that is dead would wait
 // for ever. It may be called while next is.
-func (f *follower) ping(ctx context.Context) {
+func (f *follower) ping(ctx context.Context, limit time.Duration) {
 	conn := f.current()
 	if conn == nil {
 		return
 	}
-	limited, cancel := context.WithTimeout(ctx, pingTime)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := conn.Ping(limited); err != nil && ctx.Err() == nil {
 		conn.CloseNow() // next connects again

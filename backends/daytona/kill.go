@@ -54,6 +54,10 @@ func variable(env []string, name string) string {
 // sandboxes counts in minutes.
 const defaultBeat = 45 * time.Second
 
+// idleDoubt is after what idle time the connection to a log is doubted: routers forget connections
+// over which nothing goes, and tell neither side.
+const idleDoubt = 20 * time.Second
+
 // tend keeps the sandbox awake, and the connection to the command alive, until ctx ends.
 func (r *run) tend(ctx context.Context) {
 	s := r.w.s
@@ -69,7 +73,7 @@ func (r *run) tend(ctx context.Context) {
 			return
 		case <-t.C:
 			s.api.touch(ctx, s.id)
-			r.log.ping(ctx)
+			r.log.ping(ctx, pingTime)
 		}
 	}
 }

@@ -20,6 +20,7 @@ type run struct {
 	tag   string
 	log   *follower
 	demux *demux
+	doubt bool // the log's connection may have died while nobody listened
 }
 
 // errUnfinished says that a command's log ended before the command did.
@@ -43,6 +44,9 @@ func (r *run) wait(ctx context.Context, cmd *driver.Command) (driver.Status, err
 	done := make(chan error, 1)
 	go func() { done <- r.read(reading) }()
 	tending.Go(func() { r.tend(tended) })
+	if r.doubt {
+		tending.Go(func() { r.log.ping(tended, firstPing) })
+	}
 	var err error
 	select {
 	case err = <-done:

@@ -3,6 +3,7 @@
 package daytona
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,13 @@ func (s *sandbox) newWorker(ctx context.Context) (*worker, error) {
 	}
 	w.log = w.follow(w.command)
 	w.log.quiet = true
+	w.since = time.Now()
 	return w, w.log.connect(ctx)
+}
+
+// doubtful reports whether the connection to the loop's log has been idle for long.
+func (w *worker) doubtful() bool {
+	return w.loop != "" && time.Since(w.since) > cmp.Or(w.s.backend.doubt, idleDoubt)
 }
 
 func (w *worker) follow(command string) *follower {
