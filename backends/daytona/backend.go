@@ -95,12 +95,18 @@ type Backend struct {
 
 	// AutoStop is how long a sandbox stays when no call is made, 15 minutes when zero, never
 	// ended if negative; Daytona counts in minutes. A sandbox of class LinuxVM is paused then,
-	// others are stopped; the next call starts it again. It also is what ends the sandboxes of a
-	// program that died.
+	// others are stopped; the next call starts it again, as long as KeepPaused lets it. It also is
+	// what ends the sandboxes of a program that died.
 	AutoStop time.Duration
+	// KeepPaused is how long a sandbox that was stopped, by a pause or by AutoStop, waits to be
+	// resumed until Daytona deletes it with its files: 7 days when zero, so that what nobody knows
+	// of any more does not stay; for ever if negative. Daytona does not count it in sandboxes that
+	// are suspended (class LinuxVM) or archived: these stay until they are closed, or for TTL.
+	KeepPaused time.Duration
 	// TTL is how long a sandbox may exist, whatever it does; no limit when zero.
 	TTL time.Duration
-	// Ephemeral deletes a sandbox as soon as it is stopped. It can't be paused then.
+	// Ephemeral deletes a sandbox as soon as it is stopped. It can't be paused then: Pause is an
+	// error that satisfies errors.Is(err, errors.ErrUnsupported).
 	Ephemeral bool
 	// ArchivePaused moves the files of paused sandboxes of class Container to cheaper storage, out
 	// of the disk quota. Pausing and resuming then take much longer.
@@ -135,8 +141,8 @@ var _ driver.Pausable = Backend{}
 // Name implements driver.Backend.
 func (Backend) Name() string { return Name }
 
-// PauseSemantics implements driver.Pausable. An ephemeral sandbox can't be paused: Pause leaves it
-// as it is.
+// PauseSemantics implements driver.Pausable. It is PauseNone for Ephemeral sandboxes, which can't be
+// paused.
 func (b Backend) PauseSemantics() driver.PauseSemantics {
 	switch {
 	case b.Class == LinuxVM && !b.Ephemeral:

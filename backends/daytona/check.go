@@ -36,6 +36,7 @@ func (b Backend) prefix() string {
 
 func (b Backend) createTimeout() time.Duration { return cmp.Or(b.CreateTimeout, 120*time.Second) }
 func (b Backend) autoStop() time.Duration      { return cmp.Or(b.AutoStop, 15*time.Minute) }
+func (b Backend) keepPaused() time.Duration    { return cmp.Or(b.KeepPaused, 7*24*time.Hour) }
 
 // check finds what can't work before anything is sent.
 func (b Backend) check() error {
@@ -108,6 +109,10 @@ func (b Backend) checkLife() error {
 		return field("AutoStop", "Daytona counts in minutes; less than one can't be had")
 	case b.TTL < 0 || b.TTL > 0 && b.TTL < time.Minute:
 		return field("TTL", "Daytona counts in minutes; less than one can't be had")
+	case b.KeepPaused > 0 && b.KeepPaused < time.Minute:
+		return field("KeepPaused", "Daytona counts in minutes; less than one can't be had")
+	case b.KeepPaused != 0 && b.Ephemeral:
+		return field("KeepPaused, Ephemeral", "an ephemeral sandbox can't be paused")
 	case b.CreateTimeout < 0:
 		return field("CreateTimeout", "it is negative")
 	case b.AutoStop < 0 && b.TTL == 0:

@@ -31,6 +31,8 @@ func TestContradictions(t *testing.T) {
 		"TTL: ":                                {TTL: time.Second},
 		"CreateTimeout: ":                      {CreateTimeout: -1},
 		"ArchivePaused: ":                      {ArchivePaused: true, Class: daytona.LinuxVM},
+		"KeepPaused: Daytona counts":           {KeepPaused: time.Second},
+		"KeepPaused, Ephemeral":                {KeepPaused: -1, Ephemeral: true},
 		"ArchivePaused, Ephemeral":             {ArchivePaused: true, Ephemeral: true},
 		"NetworkBlockAll: ":                    {NetworkBlockAll: true, DomainAllow: []string{"example.com"}},
 		"NetworkAllow: ":                       {NetworkAllow: []string{"10.0.0.0"}},

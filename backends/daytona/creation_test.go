@@ -85,6 +85,18 @@ func TestCreation(t *testing.T) {
 	if len(d.Env) > 0 || d.Labels["team"] != "blue" || d.Labels["remote-box"] != "1" || d.NetworkAllowList != "10.0.0.0/8,192.0.2.1/32" || d.DomainAllowList != "example.com" || len(d.Volumes) != 1 || d.Volumes[0]["mountPath"] != "/data" {
 		t.Errorf("all fields: %+v", d)
 	}
+	kept := plain
+	kept.KeepPaused = 90*time.Minute + time.Second
+	if d = make(kept, false); d.AutoDeleteInterval != 91 {
+		t.Errorf("kept for 90 minutes: %+v", d)
+	}
+	kept.KeepPaused = -1
+	if d = make(kept, false); d.AutoDeleteInterval != -1 {
+		t.Errorf("kept for ever: %+v", d)
+	}
+	if d = make(kept, true); d.AutoDeleteInterval != 0 {
+		t.Errorf("a single call's sandbox, kept for ever: %+v", d)
+	}
 	closed := plain
 	closed.NetworkBlockAll, closed.AutoStop, closed.TTL = true, -1, time.Hour
 	if d = make(closed, false); !d.NetworkBlockAll || d.AutoStopInterval != 0 {

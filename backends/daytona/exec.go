@@ -55,10 +55,10 @@ func (s *sandbox) launch(ctx context.Context, cmd *driver.Command, stdin string)
 			if ran {
 				s.kill(ctx, cmd, tag)
 			}
-			s.replace(ctx, w)
+			s.retire(w, true)
 			return nil, ctx.Err()
 		}
-		w.drop()
+		s.retire(w, false)
 		if ran || try == 2 || !restartable(err) {
 			return nil, s.explain(ctx, err)
 		}
@@ -96,11 +96,9 @@ func (s *sandbox) worker(ctx context.Context) (*worker, error) {
 func (s *sandbox) revive(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.backend.createTimeout())
 	defer cancel()
-	select {
-	case s.life <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.seize(ctx); err != nil {
+		return err
 	}
-	defer func() { <-s.life }()
+	defer s.yield()
 	return s.bringUp(ctx, nil, false)
 }

@@ -196,6 +196,23 @@ func TestCanceledCreation(t *testing.T) {
 	}
 }
 
+// TestEphemeral pauses what can't be paused: it goes on.
+func TestEphemeral(t *testing.T) {
+	srv, b := serve(t, daytonatest.Config{})
+	b.Ephemeral = true
+	ctx, s, _ := started(t, b)
+	if ref, err := s.Pause(ctx); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "Ephemeral") {
+		t.Errorf("%v, %v", ref, err)
+	}
+	if s.PauseSemantics() != remote.PauseNone {
+		t.Errorf("a pause keeps %v", s.PauseSemantics())
+	}
+	if n := srv.Count("POST", "stop"); n > 0 {
+		t.Errorf("it was stopped %d times", n)
+	}
+	kept(t, ctx)
+}
+
 // TestErrors checks the types of what a provider refuses.
 func TestErrors(t *testing.T) {
 	t.Run("a wrong key", func(t *testing.T) {

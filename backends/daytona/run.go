@@ -60,10 +60,10 @@ func (r *run) wait(ctx context.Context, cmd *driver.Command) (driver.Status, err
 			stop()
 			err = <-done
 		}
-		r.release(ctx, err)
+		r.release(err)
 		return driver.Status{}, ctx.Err()
 	}
-	r.release(ctx, err)
+	r.release(err)
 	if err != nil {
 		return driver.Status{}, r.w.s.explain(ctx, err)
 	}
@@ -101,39 +101,18 @@ func (r *run) read(ctx context.Context) error {
 }
 
 // release gives the worker back, unless it may still be at work.
-func (r *run) release(ctx context.Context, err error) {
+func (r *run) release(err error) {
 	w := r.w
 	w.s.pulse.leave()
 	if w.loop == "" {
 		r.log.drop()
 	}
 	switch {
-	case err != nil:
-		w.drop()
-	case w.worn():
-		w.s.replace(ctx, w)
+	case err != nil || w.worn():
+		w.s.retire(w, err == nil)
 	default:
 		w.s.keep(w)
 	}
-}
-
-// replace ends a worker in the background, and gets another one ready.
-func (s *sandbox) replace(ctx context.Context, w *worker) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w.drop()
-	if s.shut {
-		return
-	}
-	ctx = context.WithoutCancel(ctx)
-	s.work.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, killTime)
-		defer cancel()
-		if fresh, err := s.newWorker(ctx); err == nil {
-			s.keep(fresh)
-		}
-		w.end(ctx)
-	})
 }
 
 // status takes a shell's code apart: 128 and a signal's number may also be a program's own code,

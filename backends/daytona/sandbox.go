@@ -4,10 +4,10 @@ package daytona
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/httpapi"
@@ -29,7 +29,9 @@ type sandbox struct {
 	mu     sync.Mutex
 	idle   []*worker      // ready for a command
 	work   sync.WaitGroup // workers being made or ended in the background
-	shut   bool           // no worker is kept any more
+	until  context.Context
+	end    context.CancelFunc // ends until, and with it the work
+	shut   bool               // no worker is kept any more
 	closed bool
 }
 
@@ -45,6 +47,7 @@ func newSandbox(b Backend, a *api, info *sandboxInfo, once bool) (*sandbox, erro
 		return nil, fmt.Errorf("daytona: the toolbox URL of the sandbox %s: %w", info.ID, err)
 	}
 	s := &sandbox{backend: b, api: a, id: info.ID, image: info.Snapshot, once: once, life: make(chan struct{}, 1)}
+	s.until, s.end = context.WithCancel(context.Background())
 	toolbox := *a.http
 	toolbox.Base = base + "/" + info.ID // the proxy knows sandboxes by their ids only
 	toolbox.HTTP = &http.Client{Transport: listener{a.http.HTTP.Transport, &s.pulse}}
@@ -58,10 +61,24 @@ func (s *sandbox) ID() string { return s.id }
 // Image implements driver.Imaged.
 func (s *sandbox) Image() string { return s.image }
 
+// seize waits until nobody else starts, stops or restarts the sandbox, until yield.
+func (s *sandbox) seize(ctx context.Context) error {
+	select {
+	case s.life <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *sandbox) yield() { <-s.life }
+
 // begin waits until a new sandbox can be used.
 func (s *sandbox) begin(ctx context.Context) error {
-	s.life <- struct{}{}
-	defer func() { <-s.life }()
+	if err := s.seize(ctx); err != nil {
+		return err
+	}
+	defer s.yield()
 	// Daytona has held the request that created it until it runs: most often it does.
 	w, err := s.newWorker(ctx)
 	if err == nil {
@@ -78,14 +95,15 @@ func (s *sandbox) Resume(ctx context.Context) error { return s.resume(ctx, nil) 
 func (s *sandbox) resume(ctx context.Context, info *sandboxInfo) error {
 	ctx, cancel := context.WithTimeout(ctx, s.backend.createTimeout())
 	defer cancel()
-	select {
-	case s.life <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := s.seize(ctx); err != nil {
+		return err
 	}
-	defer func() { <-s.life }()
+	defer s.yield()
 	s.mu.Lock()
-	s.shut = false
+	if s.shut {
+		s.until, s.end = context.WithCancel(context.Background())
+		s.shut = false
+	}
 	s.mu.Unlock()
 	return s.bringUp(ctx, info, false)
 }
@@ -93,12 +111,14 @@ func (s *sandbox) resume(ctx context.Context, info *sandboxInfo) error {
 // Pause implements driver.Pauser: it stops a container and suspends a virtual machine.
 func (s *sandbox) Pause(ctx context.Context) error {
 	if s.backend.PauseSemantics() == driver.PauseNone {
-		return nil
+		return fmt.Errorf("daytona: Ephemeral: the sandbox %s is deleted when it is stopped, so that it can't be paused: %w", s.id, errors.ErrUnsupported)
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.backend.createTimeout())
 	defer cancel()
-	s.life <- struct{}{}
-	defer func() { <-s.life }()
+	if err := s.seize(ctx); err != nil {
+		return err
+	}
+	defer s.yield()
 	s.letGo()
 	if s.backend.class() == LinuxVM {
 		return s.bringDown(ctx, "pause", "paused")
@@ -128,10 +148,11 @@ func (s *sandbox) Close(ctx context.Context) error {
 	return nil
 }
 
-// letGo ends the connections to the sandbox, and waits for what goes on in the background.
+// letGo ends the connections to the sandbox and what goes on in the background.
 func (s *sandbox) letGo() {
 	s.mu.Lock()
 	s.shut = true
+	s.end()
 	idle := s.idle
 	s.idle = nil
 	s.mu.Unlock()
@@ -139,40 +160,4 @@ func (s *sandbox) letGo() {
 		w.drop()
 	}
 	s.work.Wait()
-}
-
-// keep makes w available for the next command.
-func (s *sandbox) keep(w *worker) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.shut {
-		w.drop()
-		return
-	}
-	w.since = time.Now()
-	s.idle = append(s.idle, w)
-}
-
-// take returns a worker that is ready, or nil.
-func (s *sandbox) take() *worker {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := len(s.idle)
-	if n == 0 {
-		return nil
-	}
-	w := s.idle[n-1]
-	s.idle = s.idle[:n-1]
-	return w
-}
-
-// forget drops all workers: the sandbox has been restarted, or is about to be.
-func (s *sandbox) forget() {
-	s.mu.Lock()
-	idle := s.idle
-	s.idle = nil
-	s.mu.Unlock()
-	for _, w := range idle {
-		w.drop()
-	}
 }

@@ -173,9 +173,12 @@ func (b Backend) request(name, snapshot, target string, labels map[string]string
 	for _, v := range b.Volumes {
 		req.Volumes = append(req.Volumes, volumeRequest{v.ID, v.Target, v.Subpath})
 	}
-	stop, deleted := minutes(b.autoStop()), keepPaused
+	stop, deleted := minutes(b.autoStop()), minutes(b.keepPaused())
 	if b.autoStop() < 0 {
 		stop = 0 // never
+	}
+	if b.keepPaused() < 0 {
+		deleted = -1 // never
 	}
 	if b.Ephemeral || once {
 		deleted = 0 // as soon as it is stopped
@@ -188,9 +191,6 @@ func (b Backend) request(name, snapshot, target string, labels map[string]string
 	}
 	return req
 }
-
-// keepPaused is after how many minutes a stopped sandbox is deleted that nobody has resumed: a week.
-const keepPaused = 7 * 24 * 60
 
 // minutes is d in whole minutes, rounded up.
 func minutes(d time.Duration) int { return int((d + time.Minute - 1) / time.Minute) }

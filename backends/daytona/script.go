@@ -81,9 +81,12 @@ func singleScript(script, tag string) string {
 // is the loop's with its number behind it. A command is run if it has the next number: one that
 // arrives twice is run once, and what is left of its second copy begins with no such number.
 func loopScript(tag string) string {
-	return newline + `; l=0; while IFS=' ' read -r q k c; do [ "$q" = "$((l+1))" ] || continue; l=$q; ` +
+	return newline + `; l=0; while IFS=' ' read -r q k c; do [ "$q" = end ] && exit; [ "$q" = "$((l+1))" ] || continue; l=$q; ` +
 		`[ "$k" = - ] || c=$(head -c "$k"); ` + quietly(`eval "$c"`) + "; " + report(tag+`x"$q"`) + "; done"
 }
+
+// lastLine ends the loop and its shell.
+const lastLine = "end\n"
 
 // maxLine is the longest script that is a line of the loop's input: shells read lines byte by byte.
 const maxLine = 2 << 10

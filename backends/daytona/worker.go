@@ -31,10 +31,10 @@ type worker struct {
 }
 
 // newWorker makes a worker. An error means that there is none; a session that nobody uses may be
-// left in the sandbox.
-func (s *sandbox) newWorker(ctx context.Context) (*worker, error) {
+// left in the sandbox if it could not be deleted.
+func (s *sandbox) newWorker(ctx context.Context) (_ *worker, err error) {
 	w := &worker{s: s, session: "rb-" + rand.Text(20)}
-	_, err := s.toolbox.Do(ctx, &httpapi.Request{
+	_, err = s.toolbox.Do(ctx, &httpapi.Request{
 		Method: http.MethodPost, Path: "/process/session", JSON: map[string]string{"sessionId": w.session}, Retry: httpapi.Unprocessed,
 	}, nil)
 	if err != nil && !says(err, http.StatusConflict) {
@@ -43,6 +43,11 @@ func (s *sandbox) newWorker(ctx context.Context) (*worker, error) {
 	if s.once || s.backend.direct {
 		return w, nil
 	}
+	defer func() {
+		if err != nil {
+			s.background(w.discard)
+		}
+	}()
 	w.loop = rand.Text(20)
 	if w.command, err = w.exec(ctx, loopScript(w.loop)); err != nil {
 		return nil, err
@@ -173,15 +178,28 @@ const maxLog = 16 << 20
 // worn reports whether the worker should be replaced.
 func (w *worker) worn() bool { return w.log != nil && w.log.got > maxLog }
 
-// drop ends the connection. The session ends with the sandbox.
+// drop ends the connection.
 func (w *worker) drop() {
 	if w.log != nil {
 		w.log.drop()
 	}
 }
 
-// end ends the session, too.
+// end tells the loop to end, and its shell with it, once the command that may still run has. The
+// session is not deleted: that would kill what earlier commands have left running.
 func (w *worker) end(ctx context.Context) {
 	w.drop()
-	w.s.toolbox.Do(ctx, &httpapi.Request{Method: http.MethodDelete, Path: "/process/session/" + url.PathEscape(w.session), Retry: httpapi.Idempotent, Timeout: 20 * time.Second}, nil)
+	if w.command == "" {
+		return
+	}
+	req, err := chunked(&httpapi.Request{Method: http.MethodPost, Path: commandPath(w.session, w.command) + "/input", Timeout: killTime}, map[string]string{"data": lastLine})
+	if err == nil {
+		w.s.toolbox.Do(ctx, req, nil)
+	}
+}
+
+// discard deletes the session of a worker that has run nothing.
+func (w *worker) discard(ctx context.Context) {
+	w.drop()
+	w.s.toolbox.Do(ctx, &httpapi.Request{Method: http.MethodDelete, Path: "/process/session/" + url.PathEscape(w.session), Timeout: killTime}, nil)
 }
