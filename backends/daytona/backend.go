@@ -36,6 +36,10 @@ type Secret = driver.Secret
 
 // Backend makes sandboxes at Daytona. The zero value is ready to use where the key is in
 // DAYTONA_API_KEY or in the file ~/.config/daytona/api_key.
+//
+// What functions print arrives without its NUL bytes, as does the output of commands: Daytona drops
+// them. Results and files are exact. Which process was killed because memory ran out can't be told:
+// Daytona does not say, and a sandbox in which everything was killed at once is one that was stopped.
 type Backend struct {
 	// SnapshotName is what the names of snapshots begin with: {SnapshotName}-{identity}-{class}.
 	// The default is DefaultSnapshotName.
@@ -87,8 +91,9 @@ type Backend struct {
 	// building of a snapshot does not count.
 	CreateTimeout time.Duration
 
-	// Env is added to the functions' environment. It goes with every call and is not stored with
-	// the sandbox, whose description anybody with the key can read.
+	// Env is added to the functions' environment. It goes with every call and is not part of the
+	// sandbox's description. In a sandbox with a single call it is in the text of the command,
+	// which whoever has the key can read as long as the sandbox exists.
 	Env map[string]string
 	// Labels are added to sandboxes' labels.
 	Labels map[string]string

@@ -17,11 +17,15 @@ type demux struct {
 	mark     []byte // what may become a mark
 }
 
-func newDemux(stdout, stderr io.Writer, tag string, exact bool) *demux {
-	d := &demux{
-		out: sink{w: stdout, mark: []byte(endMark(tag)), exact: exact},
-		err: sink{w: stderr, mark: []byte(endMark(tag)), exact: exact},
+// newDemux takes apart a log of the command tag alone, or, if it is shared, one in which other
+// commands stand, too.
+func newDemux(stdout, stderr io.Writer, tag string, exact, shared bool) *demux {
+	s := sink{mark: []byte(endMark(tag)), exact: exact}
+	if shared {
+		s.begin = []byte(beginMark(tag))
 	}
+	d := &demux{out: s, err: s}
+	d.out.w, d.err.w = stdout, stderr
 	d.to = &d.out
 	return d
 }
@@ -60,11 +64,13 @@ func (d *demux) Write(p []byte) (int, error) {
 }
 
 // sink is one stream of a command: lines, of which the one that says how it ended is the last that
-// counts. It holds back what may be the beginning of that line, and the newline in front of it.
+// counts, and the first the one that says that it begins, if there is to be one: a command before it
+// may have printed its own end and have gone on. It holds back what may be the beginning of that line, and the newline in front of it.
 type sink struct {
 	w     io.Writer // nil discards
 	mark  []byte
-	exact bool // hold every newline back, because the one in front of the end is not the command's
+	begin []byte // nil once the command has begun
+	exact bool   // hold every newline back, because the one in front of the end is not the command's
 
 	line  []byte // the line so far, while it may be the end
 	held  bool   // a newline is held back
@@ -83,6 +89,10 @@ func (s *sink) write(p []byte) {
 	}
 	s.line = append(s.line, p...)
 	switch {
+	case s.begin != nil && bytes.HasPrefix(s.begin, s.line):
+		if len(s.line) == len(s.begin) {
+			s.begin, s.line = nil, nil
+		}
 	case bytes.HasPrefix(s.line, s.mark):
 		if text, _, whole := bytes.Cut(s.line[len(s.mark):], []byte("\n")); whole {
 			if code, err := strconv.Atoi(string(text)); err == nil {
@@ -106,6 +116,10 @@ func (s *sink) flush() {
 
 // pass passes on what has a newline at its end only if a line ends there.
 func (s *sink) pass(p []byte) {
+	if s.begin != nil {
+		s.open = p[len(p)-1] != '\n'
+		return
+	}
 	if s.held {
 		s.held = false
 		s.emit([]byte{'\n'})

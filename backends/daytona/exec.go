@@ -48,7 +48,7 @@ func (s *sandbox) launch(ctx context.Context, cmd *driver.Command, stdin string)
 		tag, log, ran, err := w.send(ctx, func(tag string) string { return s.script(cmd, stdin, tag) })
 		if err == nil {
 			exact := cmd.Args[0] != driver.RunnerArg
-			return &run{w: w, tag: tag, log: log, demux: newDemux(cmd.Stdout, cmd.Stderr, tag, exact), doubt: doubt}, nil
+			return &run{w: w, tag: tag, log: log, demux: newDemux(cmd.Stdout, cmd.Stderr, tag, exact, w.loop != ""), doubt: doubt}, nil
 		}
 		s.pulse.leave()
 		if ctx.Err() != nil {

@@ -55,3 +55,25 @@ func TestExec(t *testing.T) {
 		})
 	}
 }
+
+// TestForgedEnd runs a command that prints its own end, and goes on. It loses what it prints then;
+// the next one does not get it.
+func TestForgedEnd(t *testing.T) {
+	_, b := serve(t, daytonatest.Config{})
+	sb := begun(t, b)
+	const forge = `printf '\n~rbx %s 0\n' "$REMOTE_BOX_CALL"; printf '\n~rbx %s 0\n' "$REMOTE_BOX_CALL" >&2
+while [ ! -e /tmp/go ]; do sleep 0.01; done; echo late; echo late >&2; printf unfinished`
+	var out bytes.Buffer
+	st, err := sb.Exec(t.Context(), &driver.Command{Args: []string{"sh", "-c", forge}, Stdout: &out, Stderr: &out})
+	if err != nil || out.Len() > 0 {
+		t.Fatalf("%+v, %v, %q", st, err, &out)
+	}
+	if err := sb.(driver.Files).WriteFile(t.Context(), "/tmp/go", strings.NewReader("")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := shell(t, sb, "echo next; echo next >&2"); got != "next\n" {
+			t.Errorf("the next command has printed %q", got)
+		}
+	}
+}

@@ -55,6 +55,10 @@ func (s *sandbox) script(cmd *driver.Command, stdin, tag string) string {
 	return b.String()
 }
 
+// beginMark is the line that says that a command of the loop begins: what stands before it in the log
+// is not the command's.
+func beginMark(tag string) string { return "~rbb " + tag + "\n" }
+
 // endMark begins the line that says how a command has ended.
 func endMark(tag string) string { return "~rbx " + tag + " " }
 
@@ -63,6 +67,12 @@ func endMark(tag string) string { return "~rbx " + tag + " " }
 func report(tag string) string {
 	line := `printf '\n~rbx %s %s\n' ` + tag + ` "$s"`
 	return "s=$?; " + line + "; " + line + " >&2"
+}
+
+// announce prints that the command tag begins, to both streams.
+func announce(tag string) string {
+	line := `printf '\n~rbb %s\n' ` + tag
+	return line + "; " + line + " >&2"
 }
 
 // quietly runs a script in a subshell without input, and without what the shell has to say about its
@@ -82,7 +92,7 @@ func singleScript(script, tag string) string {
 // arrives twice is run once, and what is left of its second copy begins with no such number.
 func loopScript(tag string) string {
 	return newline + `; l=0; while IFS=' ' read -r q k c; do [ "$q" = end ] && exit; [ "$q" = "$((l+1))" ] || continue; l=$q; ` +
-		`[ "$k" = - ] || c=$(head -c "$k"); ` + quietly(`eval "$c"`) + "; " + report(tag+`x"$q"`) + "; done"
+		`[ "$k" = - ] || c=$(head -c "$k"); ` + announce(tag+`x"$q"`) + "; " + quietly(`eval "$c"`) + "; " + report(tag+`x"$q"`) + "; done"
 }
 
 // lastLine ends the loop and its shell.
