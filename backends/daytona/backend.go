@@ -64,7 +64,8 @@ type Backend struct {
 	Target string
 
 	// Dockerfile is the path of the Dockerfile that makes the functions' surroundings, from the
-	// module's root if it is not absolute. Its build context is the module's root. Daytona builds
+	// module's root if it is not absolute. Its build context is the module's root. What is no
+	// Dockerfile is a *remote.BuildError before anything is uploaded. Daytona builds
 	// it for linux/amd64 with Docker's classic builder; empty directories of the context are
 	// lost, and symlinks become copies of what they point to. USER, WORKDIR and ENV hold;
 	// ENTRYPOINT and CMD are not run.

@@ -149,21 +149,50 @@ func TestFailedBuild(t *testing.T) {
 			t.Errorf("the log: %q", &log)
 		}
 	}
-	p = program(t, "Dockerfile", "FROM debian:12\nFRUN x\n")
-	var failed *remote.BuildError
-	if err := image(t, b, p).Build(t.Context(), io.Discard); !errors.As(err, &failed) || failed.Line != 2 {
-		t.Errorf("%v", err)
-	}
-	p = program(t, "Dockerfile", "FROM debian:12\nRUN true \\\n")
-	if err := image(t, b, p).Build(t.Context(), io.Discard); !errors.As(err, &failed) || !strings.Contains(err.Error(), "does not end") {
-		t.Errorf("%v", err)
-	}
 	p = program(t, "Dockerfile", "FROM debian:12\nCOPY . .\n")
 	if err := os.Symlink("/etc/passwd", filepath.Join(p.root, "outside")); err != nil {
 		t.Fatal(err)
 	}
 	if err := image(t, b, p).Build(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "outside") || !strings.Contains(err.Error(), ".dockerignore") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestBadDockerfile builds what is no Dockerfile: nothing is sent.
+func TestBadDockerfile(t *testing.T) {
+	srv := isolated(t, daytonatest.Config{})
+	b := on(srv)
+	b.Dockerfile = "Dockerfile"
+	for _, c := range []struct {
+		text string
+		line int
+		want string
+	}{
+		{"FROM debian:12\nFRUN x\n", 2, "no instruction FRUN"},
+		{"# nothing\n\nRUN true\nFROM debian:12\n", 3, "before FROM"},
+		{"ARG A=b\n", 0, "no FROM"},
+		{"# nothing\n", 1, "no instructions"},
+		{"FROM debian:12\nENV A\n", 2, "ENV"},
+		{"FROM debian:12\nRUN true \\\n", 2, "does not end"},
+		{"# escape=`\nFROM debian:12\nRUN true `\n# a comment\n", 3, "does not end"},
+		{"FROM debian:12\nRUN <<EOF\ntrue\n", 2, "heredoc"},
+	} {
+		srv.ForgetRequests()
+		var failed *remote.BuildError
+		err := image(t, b, program(t, "Dockerfile", c.text)).Build(t.Context(), io.Discard)
+		if !errors.As(err, &failed) || failed.Line != c.line || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "Dockerfile") {
+			t.Errorf("%q: %#v, %v", c.text, failed, err)
+		}
+		for _, r := range srv.Requests() {
+			if r.Method != "GET" {
+				t.Errorf("%q: %s %s was sent", c.text, r.Method, r.Path)
+			}
+		}
+	}
+	for _, text := range []string{"\ufeffFROM debian:12\r\nRUN true\r\n", "ARG V=12\nFROM debian:$V AS base\nFROM base\nRUN true", "# escape=`\nFROM debian:12\nRUN echo C:\\"} {
+		if err := image(t, b, program(t, "Dockerfile", text)).Build(t.Context(), io.Discard); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 

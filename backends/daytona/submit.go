@@ -4,6 +4,7 @@ package daytona
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -14,7 +15,11 @@ import (
 func (s *snapshot) submit(ctx context.Context, a *api, log io.Writer) error {
 	dockerfile, err := assemble(s.image.Dockerfile, s.backend.baseImage())
 	if err != nil {
-		return &remote.BuildError{What: s.dockerfileName(), Err: err}
+		failed := &remote.BuildError{What: s.dockerfileName(), Err: err}
+		if at, ok := errors.AsType[*lineError](err); ok {
+			failed.Line = at.line
+		}
+		return failed
 	}
 	store, err := a.storage(ctx)
 	if err != nil {
