@@ -103,13 +103,13 @@ func runnerArchive(ctx context.Context, file string) (*archive, error) {
 }
 
 // contextArchive is an archive of a build context, whose files are checked against its digest as
-// they are read. nil means that there are none.
-func contextArchive(ctx context.Context, t *imagehash.Tree) (*archive, error) {
-	files, err := flatten(t)
+// they are read. nil means that there are none; left says what was left out.
+func contextArchive(ctx context.Context, t *imagehash.Tree) (made *archive, left []string, err error) {
+	files, left, err := flatten(t)
 	if err != nil || len(files) == 0 {
-		return nil, err
+		return nil, left, err
 	}
-	return measure(ctx, func(ctx context.Context, w io.Writer) error {
+	made, err = measure(ctx, func(ctx context.Context, w io.Writer) error {
 		tw := tar.NewWriter(w)
 		for _, f := range files {
 			if err := ctx.Err(); err != nil {
@@ -121,6 +121,7 @@ func contextArchive(ctx context.Context, t *imagehash.Tree) (*archive, error) {
 		}
 		return tw.Close()
 	})
+	return made, left, err
 }
 
 // flatFile is a regular file of an archive.

@@ -12,26 +12,29 @@ import (
 	"github.com/remote-box/remote/imagehash"
 )
 
-// flatten makes regular files of a context: a symlink becomes what it points to, which must be in
-// the context.
-func flatten(t *imagehash.Tree) ([]flatFile, error) {
-	f := &flattener{entries: map[string]imagehash.Entry{}, below: map[string][]string{}}
+// flatten makes regular files of a context: a symlink becomes what it points to. One that points to
+// nothing in the context is left out: in an image built elsewhere it would dangle, or point to what
+// the image has there, and most often no COPY asks for it. left says which, and why.
+func flatten(t *imagehash.Tree) (files []flatFile, left []string, err error) {
+	f := &flattener{entries: map[string]imagehash.Entry{}, below: map[string][]string{}, walked: map[string]bool{}}
 	for e := range t.Entries() {
 		f.entries[e.Path] = e
 		dir := path.Dir(e.Path)
 		f.below[dir] = append(f.below[dir], e.Path)
 	}
-	if err := f.add(".", ".", 0); err != nil {
-		return nil, err
+	if err := f.add(".", "."); err != nil {
+		return nil, nil, err
 	}
 	sort.Slice(f.files, func(i, j int) bool { return f.files[i].name < f.files[j].name })
-	return f.files, nil
+	return f.files, f.left, nil
 }
 
 type flattener struct {
 	entries map[string]imagehash.Entry
 	below   map[string][]string // what is in a directory
+	walked  map[string]bool     // the directories in which add is
 	files   []flatFile
+	left    []string
 }
 
 // maxLinks is how many symlinks may follow one another: there is a circle if there are more.
@@ -40,26 +43,29 @@ const maxLinks = 40
 var errCircle = errors.New("its symlinks go round in a circle")
 
 // add adds what is at the path from under the name name.
-func (f *flattener) add(name, from string, links int) error {
+func (f *flattener) add(name, from string) error {
 	e := f.entries[from]
 	switch {
 	case from == "." || e.Kind == imagehash.Dir:
+		f.walked[from] = true
+		defer delete(f.walked, from)
 		for _, p := range f.below[from] {
-			if err := f.add(path.Join(name, path.Base(p)), p, links); err != nil {
+			if err := f.add(path.Join(name, path.Base(p)), p); err != nil {
 				return err
 			}
 		}
 	case e.Kind == imagehash.File:
 		f.files = append(f.files, flatFile{name, e})
 	case e.Kind == imagehash.Symlink:
-		if links == maxLinks {
-			return fmt.Errorf("the build context: %s: %w", name, errCircle)
-		}
 		to, err := f.resolve(from, 0)
 		if err != nil {
-			return fmt.Errorf("the build context: the symlink %s: %w; Daytona's builders know no symlinks, so that what one points to must be in the context: exclude it in .dockerignore, or make it in a RUN line", from, err)
+			f.left = append(f.left, fmt.Sprintf("the symlink %s: %v", name, err))
+			return nil
 		}
-		return f.add(name, to, links+1)
+		if f.walked[to] {
+			return fmt.Errorf("the build context: the symlink %s points to a directory that it is in (%s), and Daytona's builders know no symlinks: exclude it in .dockerignore", from, to)
+		}
+		return f.add(name, to)
 	}
 	return nil
 }

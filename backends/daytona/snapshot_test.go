@@ -149,12 +149,58 @@ func TestFailedBuild(t *testing.T) {
 			t.Errorf("the log: %q", &log)
 		}
 	}
-	p = program(t, "Dockerfile", "FROM debian:12\nCOPY . .\n")
-	if err := os.Symlink("/etc/passwd", filepath.Join(p.root, "outside")); err != nil {
+}
+
+// TestLinks builds contexts with symlinks that can't be copied.
+func TestLinks(t *testing.T) {
+	srv := isolated(t, daytonatest.Config{})
+	b := on(srv)
+	b.Dockerfile = "Dockerfile"
+	p := program(t, "Dockerfile", "FROM debian:12\nWORKDIR /ctx\nCOPY . .\n", ".dockerignore", "ignored\n", "ignored/x", "x", ".env", "KEY=secret", "a/b/f", "f", "g", "g")
+	left := map[string]string{"dangling": "nothing", "absolute": "/etc/passwd", "outside": "../x", "to-ignored": "ignored/x", "to-secret": ".env", "itself": "itself"}
+	for link, to := range left {
+		if err := os.Symlink(to, filepath.Join(p.root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"good": "a/b/f", "dir": "a/b", "through": "dir/../../g"} {
+		if err := os.Symlink(to, filepath.Join(p.root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	img := image(t, b, p)
+	var log strings.Builder
+	if err := img.Build(t.Context(), &log); err != nil {
 		t.Fatal(err)
 	}
-	if err := image(t, b, p).Build(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "outside") || !strings.Contains(err.Error(), ".dockerignore") {
-		t.Errorf("%v", err)
+	for link := range left {
+		if !strings.Contains(log.String(), "left out of the build context: the symlink "+link+": ") {
+			t.Errorf("the log does not name %s:\n%s", link, &log)
+		}
+	}
+	if got := output(t, b, p, "find . -type f | LC_ALL=C sort; cat good dir/f through"); got != "./.dockerignore\n./.remote-box/runner\n./Dockerfile\n./a/b/f\n./dir/f\n./g\n./good\n./through\nffg" {
+		t.Errorf("the sandbox has\n%s", got)
+	}
+	// Where a link points to is in the name, whether it is copied or not.
+	for _, change := range []func() error{
+		func() error { return os.Remove(filepath.Join(p.root, "dangling")) },
+		func() error { return os.Symlink("elsewhere", filepath.Join(p.root, "dangling")) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if image(t, b, p).Name() == img.Name() {
+		t.Error("another link has the same name")
+	}
+	for _, link := range []string{"a/b/up", "a/m"} {
+		if err := os.Symlink("..", filepath.Join(p.root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := image(t, b, p).Build(t.Context(), io.Discard)
+	if err == nil || !strings.Contains(err.Error(), ".dockerignore") || !strings.Contains(err.Error(), "the symlink a/") || len(err.Error()) > 250 {
+		t.Errorf("a circle: %v", err)
 	}
 }
 

@@ -31,12 +31,15 @@ func (s *snapshot) submit(ctx context.Context, a *api, log io.Writer) error {
 	}
 	archives := []*archive{runner}
 	if s.image.Context != nil {
-		files, err := contextArchive(ctx, s.image.Context)
+		files, left, err := contextArchive(ctx, s.image.Context)
 		if err != nil {
 			return fmt.Errorf("daytona: %w", err)
 		}
 		if files != nil {
 			archives = append(archives, files)
+		}
+		for _, what := range left {
+			fmt.Fprintf(log, "left out of the build context: %s\n", what)
 		}
 		for _, name := range s.image.Context.Withheld() {
 			fmt.Fprintf(log, "left out of the build context, because it may hold a secret: %s\n", name)
