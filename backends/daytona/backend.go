@@ -60,14 +60,16 @@ type Backend struct {
 	// Daytona's own. Plain HTTP is for servers on this host.
 	APIURL string
 	// Target is the region for sandboxes and snapshots; when empty the variable DAYTONA_TARGET
-	// says so, else the organization's default.
+	// says so, else the organization's default. Daytona keeps a snapshot in the region that it was
+	// made in: the region is part of the names of snapshots if it is given.
 	Target string
 
 	// Dockerfile is the path of the Dockerfile that makes the functions' surroundings, from the
 	// module's root if it is not absolute. Its build context is the module's root. What is no
 	// Dockerfile is a *remote.BuildError before anything is uploaded. Daytona builds
 	// it for linux/amd64 with Docker's classic builder; empty directories of the context are
-	// lost, and symlinks become copies of what they point to. USER, WORKDIR and ENV hold;
+	// lost, and symlinks become copies of what they point to, or are left out, which the build's
+	// log says, if that is not in the context. USER, WORKDIR and ENV hold;
 	// ENTRYPOINT and CMD are not run.
 	Dockerfile string
 	// BaseImage is what snapshots are made from without a Dockerfile, DefaultBaseImage when

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -14,6 +15,9 @@ import (
 
 // Daytona's rule for snapshot names, but for the digest that may follow.
 var snapshotNames = regexp.MustCompile(`^[A-Za-z0-9_.:-]+(/[A-Za-z0-9_.:-]+)*$`)
+
+// A snapshot that is there already may have the digest.
+var pinnedNames = regexp.MustCompile(`^[A-Za-z0-9_.:-]+(/[A-Za-z0-9_.:-]+)*(@sha256:[0-9a-f]{64})?$`)
 
 // leastDisk is the smallest disk of a class in GB. The least of the rest is 1 in all of them.
 func leastDisk(c Class) (gb int, ok bool) {
@@ -37,6 +41,9 @@ func (b Backend) prefix() string {
 func (b Backend) createTimeout() time.Duration { return cmp.Or(b.CreateTimeout, 120*time.Second) }
 func (b Backend) autoStop() time.Duration      { return cmp.Or(b.AutoStop, 15*time.Minute) }
 func (b Backend) keepPaused() time.Duration    { return cmp.Or(b.KeepPaused, 7*24*time.Hour) }
+
+// region is where sandboxes and snapshots are made; Daytona decides when it is empty.
+func (b Backend) region() string { return cmp.Or(b.Target, os.Getenv("DAYTONA_TARGET")) }
 
 // check finds what can't work before anything is sent.
 func (b Backend) check() error {
@@ -77,6 +84,9 @@ func (b Backend) checkImage() error {
 		return field("SnapshotName", "%q holds something else than letters, digits and _.-:/", b.prefix())
 	}
 	if b.Snapshot != "" {
+		if !pinnedNames.MatchString(b.Snapshot) {
+			return field("Snapshot", "%q is no name of a snapshot: it holds something else than letters, digits and _.-:/", b.Snapshot)
+		}
 		for _, contradicts := range []struct {
 			field string
 			set   bool
@@ -149,7 +159,7 @@ func (b Backend) checkNetwork() error {
 
 func (b Backend) checkEnv() error {
 	for name, value := range b.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+		if name == "" || name[0] == '-' || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
 			return field("Env", "the variable %q can't be one", name)
 		}
 	}

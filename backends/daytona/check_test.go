@@ -18,6 +18,7 @@ func TestContradictions(t *testing.T) {
 		"DiskGB: sandboxes of class \"linux-vm\" need at least 3, not 2": {Class: daytona.LinuxVM, DiskGB: 2},
 		"CPUs: ":                               {CPUs: -1},
 		"MemoryGB: ":                           {MemoryGB: -1},
+		"Snapshot: \"a b\"":                    {Snapshot: "a b"},
 		"Snapshot, CPUs":                       {Snapshot: "s", CPUs: 2},
 		"Snapshot, Dockerfile":                 {Snapshot: "s", Dockerfile: "Dockerfile"},
 		"Snapshot, BaseImage":                  {Snapshot: "s", BaseImage: "a:1"},
@@ -39,6 +40,7 @@ func TestContradictions(t *testing.T) {
 		"DomainAllow: ":                        {DomainAllow: []string{"a,b"}},
 		"Volumes: ":                            {Volumes: []daytona.Volume{{ID: "v", Target: "data"}}},
 		"Env: ":                                {Env: map[string]string{"A=B": "c"}},
+		"Env: the variable \"-u\"":             {Env: map[string]string{"-u": "HOME"}},
 		"APIKey and JWTToken":                  {JWTToken: "j"},
 	} {
 		b.APIKey, b.APIURL = daytona.Secret(srv.Key), srv.APIURL()
@@ -86,5 +88,28 @@ func TestDiagnose(t *testing.T) {
 		if len(found) != 1 || !strings.Contains(found[0].What, c.what) || !strings.Contains(found[0].Problem, c.problem) || (found[0].Problem == "") != (c.problem == "") || (found[0].Mend == "") != (c.problem == "") {
 			t.Errorf("%s: %+v", name, found)
 		}
+	}
+}
+
+// TestRegions checks that snapshots of several regions do not share a name.
+func TestRegions(t *testing.T) {
+	t.Setenv("DAYTONA_TARGET", "")
+	p := program(t)
+	names := map[string]string{}
+	for _, class := range []daytona.Class{daytona.Container, daytona.LinuxVM} {
+		for _, target := range []string{"", "us", "eu"} {
+			b := daytona.Backend{Target: target, Class: class}
+			for _, name := range []string{image(t, b, p).Name(), daytona.BaseName(b)} {
+				if other, taken := names[name]; taken {
+					t.Errorf("%q and %q: %s", target, other, name)
+				}
+				names[name] = target
+			}
+		}
+	}
+	byField := image(t, daytona.Backend{Target: "eu"}, p).Name()
+	t.Setenv("DAYTONA_TARGET", "eu")
+	if byVariable := image(t, daytona.Backend{}, p).Name(); byVariable != byField {
+		t.Errorf("by the field %s, by the variable %s", byField, byVariable)
 	}
 }

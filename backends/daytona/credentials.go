@@ -40,7 +40,7 @@ func keyFile() string {
 // credentials finds the API and a token. Fields come before variables, and those before the file;
 // a key comes before a JWT.
 func (b Backend) credentials() (*credentials, error) {
-	c := &credentials{target: cmp.Or(b.Target, os.Getenv("DAYTONA_TARGET"))}
+	c := &credentials{target: b.region()}
 	var err error
 	// DAYTONA_SERVER_URL is the variable's older name.
 	c.url, err = checkURL(cmp.Or(b.APIURL, os.Getenv("DAYTONA_API_URL"), os.Getenv("DAYTONA_SERVER_URL"), defaultAPIURL))

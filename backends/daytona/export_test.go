@@ -19,3 +19,6 @@ func Idling(b Backend, d time.Duration) Backend {
 	b.doubt = d
 	return b
 }
+
+// BaseName names the snapshot of the base of sandboxes of class LinuxVM.
+func BaseName(b Backend) string { return b.baseName() }

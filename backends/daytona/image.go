@@ -30,7 +30,7 @@ func (b Backend) Image(ctx context.Context, p driver.Program) (driver.Image, err
 func (b Backend) baseImage() string { return cmp.Or(b.BaseImage, DefaultBaseImage) }
 
 func (b Backend) settings() image.Settings {
-	return image.Settings{
+	s := image.Settings{
 		Backend: Name, Prefix: b.prefix(), Dockerfile: b.Dockerfile, Pinned: b.Snapshot, AutoBuild: b.AutoBuild,
 		// Daytona has no other platform.
 		Target: driver.Target{OS: "linux", Arch: "amd64", Build: b.Build},
@@ -39,6 +39,11 @@ func (b Backend) settings() image.Settings {
 			"cpu": fmt.Sprint(b.cpus()), "memory": fmt.Sprint(b.memory()), "disk": fmt.Sprint(b.disk()),
 		},
 	}
+	// A snapshot is of use in its own region only, and names can't be used twice.
+	if region := b.region(); region != "" {
+		s.Baked["target"] = region
+	}
+	return s
 }
 
 func (b Backend) compute(ctx context.Context, p driver.Program) (*snapshot, error) {

@@ -23,7 +23,7 @@ import (
 
 // baseName names the snapshot of a base.
 func (b Backend) baseName() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %d %d", b.baseImage(), b.cpus(), b.memory(), b.disk()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %d %d %q", b.baseImage(), b.cpus(), b.memory(), b.disk(), b.region()))
 	return b.prefix() + "-base-" + hex.EncodeToString(sum[:8]) + "-" + string(b.class())
 }
 
