@@ -81,10 +81,7 @@ func (b *build) run(ctx context.Context, submit func(context.Context) error) err
 
 // failure is the error of a build that Daytona has given up.
 func (b *build) failure(info *snapshotInfo, log string) error {
-	reason := httpapi.Printable(info.ErrorReason)
-	if reason == "" {
-		reason = "Daytona gives no reason"
-	}
+	reason := reasonOf(info.ErrorReason)
 	return &remote.BuildError{What: b.what, Line: failedLine(b.dockerfile, reason, log), Log: log, Err: errors.New(reason)}
 }
 
@@ -98,7 +95,7 @@ func (b *build) explain(err error) error {
 		}
 		return fmt.Errorf("daytona: region %q has nothing that runs this class of sandbox (%s): set Target to another region, or Class to the other class", region, e.Message)
 	}
-	return refused(err)
+	return b.api.inRegion(refused(err))
 }
 
 // snapshotRequest is the body of POST /snapshots.

@@ -29,7 +29,11 @@ func (s *sandbox) Exec(ctx context.Context, cmd *driver.Command) (driver.Status,
 		}
 		return driver.Status{}, err
 	}
-	return r.wait(ctx, cmd)
+	st, err := r.wait(ctx, cmd)
+	if err == nil {
+		s.explainMissing(ctx, cmd, st)
+	}
+	return st, err
 }
 
 // stdinDir is where the input of commands waits for them.

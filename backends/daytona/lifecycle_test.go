@@ -3,6 +3,7 @@ package daytona_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/remote-box/remote/backends/daytona"
 	"github.com/remote-box/remote/backends/daytona/daytonatest"
 	"github.com/remote-box/remote/backends/daytona/internal/testfunc"
+	"github.com/remote-box/remote/driver"
 )
 
 // started is a session whose sandbox runs.
@@ -247,7 +249,30 @@ func TestErrors(t *testing.T) {
 	t.Run("a region that is none", func(t *testing.T) {
 		_, b := serve(t, daytonatest.Config{})
 		b.Target = "mars"
-		if _, err := testfunc.Size.Call(remote.WithBackend(t.Context(), b), "x"); err == nil || !strings.Contains(err.Error(), "Region not found") {
+		const want = `daytona: Target: the region "mars" can't be used: `
+		if _, err := b.Start(t.Context(), driver.Spec{Program: program(t)}); err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "Region not found") || !strings.Contains(err.Error(), "DAYTONA_TARGET") {
+			t.Errorf("%v", err)
+		}
+		if err := image(t, b, program(t)).Build(t.Context(), io.Discard); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("building: %v", err)
+		}
+	})
+	t.Run("a snapshot of somebody else's", func(t *testing.T) {
+		srv, b := serve(t, daytonatest.Config{})
+		b.Snapshot = "daytona-small"
+		var exit *remote.ExitError
+		_, err := testfunc.Size.Call(remote.WithBackend(t.Context(), b), "x")
+		if !errors.As(err, &exit) || exit.Code != 127 || !strings.Contains(err.Error(), "daytona-small was not made by remote-box") || !strings.Contains(err.Error(), "Set no Snapshot") {
+			t.Errorf("%v", err)
+		}
+		none(t, srv)
+	})
+	t.Run("a snapshot that failed", func(t *testing.T) {
+		srv, b := serve(t, daytonatest.Config{})
+		b.Snapshot = "broken"
+		defer srv.Inject(daytonatest.Fault{Plane: "api", Method: "POST", Path: "/api/sandbox", Status: 400, Body: `{"message":"Snapshot broken is error"}`, Times: -1}).Remove()
+		defer srv.Inject(daytonatest.Fault{Plane: "api", Method: "GET", Path: "/snapshots", Status: 200, Body: `{"id":"x","name":"broken","state":"error","errorReason":null}`, Times: -1}).Remove()
+		if _, err := b.Start(t.Context(), driver.Spec{Program: program(t)}); err == nil || err.Error() != "daytona: the snapshot broken is in state error: Daytona gives no reason" {
 			t.Errorf("%v", err)
 		}
 	})

@@ -39,11 +39,7 @@ func (i *sandboxInfo) failed() error {
 	if i.State != "error" && i.State != "build_failed" {
 		return nil
 	}
-	reason := i.ErrorReason
-	if reason == "" {
-		reason = "Daytona gives no reason"
-	}
-	return fmt.Errorf("daytona: the sandbox %s is in state %s: %s", i.ID, i.State, httpapi.Printable(reason))
+	return fmt.Errorf("daytona: the sandbox %s is in state %s: %s", i.ID, i.State, reasonOf(i.ErrorReason))
 }
 
 // createRequest is the body of POST /sandbox.
@@ -75,7 +71,7 @@ func (a *api) create(ctx context.Context, req *createRequest, timeout time.Durat
 	_, err := a.http.Do(ctx, &httpapi.Request{
 		Method: http.MethodPost, Path: "/sandbox", JSON: req, Retry: httpapi.Unprocessed, Timeout: timeout,
 	}, info)
-	return info, refused(err)
+	return info, a.inRegion(refused(err))
 }
 
 // sandbox describes a sandbox, given its id or name. One that does not exist is errGone.

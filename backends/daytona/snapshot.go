@@ -75,7 +75,7 @@ func (a *api) usable(ctx context.Context, name string) (found bool, err error) {
 		case info.State == "active":
 			return true, nil
 		case info.failed():
-			return true, fmt.Errorf("daytona: the snapshot %s is in state %s: %s", name, info.State, httpapi.Printable(info.ErrorReason))
+			return true, fmt.Errorf("daytona: the snapshot %s is in state %s: %s", name, info.State, reasonOf(info.ErrorReason))
 		case info.State == "inactive":
 			if err := a.activate(ctx, info); err != nil {
 				return true, err

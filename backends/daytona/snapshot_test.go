@@ -294,7 +294,7 @@ func TestStates(t *testing.T) {
 		}
 	}
 	b.Snapshot = "no-such-snapshot"
-	if _, err := b.Start(t.Context(), driver.Spec{Program: p}); !errors.As(err, &missing) || missing.Image != b.Snapshot {
+	if _, err := b.Start(t.Context(), driver.Spec{Program: p}); !errors.As(err, &missing) || missing.Image != b.Snapshot || !strings.HasPrefix(err.Error(), "daytona: Snapshot: ") || strings.Contains(err.Error(), "remote-box build") {
 		t.Errorf("a snapshot that is none: %v", err)
 	}
 }

@@ -54,10 +54,14 @@ func (b Backend) provide(ctx context.Context, a *api, name string, img driver.Im
 	}
 	// One that was pinned or locked can be activated, and waited for, but not made.
 	found, err := a.usable(ctx, name)
-	if err == nil && !found {
-		return &remote.MissingImageError{Backend: Name, Image: name}
+	if err != nil || found {
+		return err
 	}
-	return err
+	missing := &remote.MissingImageError{Backend: Name, Image: name}
+	if b.Snapshot != "" {
+		return unpinned{missing}
+	}
+	return missing
 }
 
 // ids are Daytona's UUIDs and the names that sandboxes can have.
