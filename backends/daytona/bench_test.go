@@ -1,6 +1,7 @@
 package daytona_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"slices"
@@ -76,4 +77,32 @@ func measure(b *testing.B, f func() error) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+}
+
+// BenchmarkResult makes a call with a result of 256 MiB and reports how much memory the host takes at
+// most, above what it had: the result itself is one of the sizes.
+func BenchmarkResult(b *testing.B) {
+	const size = 256 << 20
+	_, backend := serve(b, daytonatest.Config{})
+	s := remote.NewSession(backend)
+	defer s.Close(context.WithoutCancel(b.Context()))
+	ctx := s.Context(b.Context())
+	if err := s.Start(ctx); err != nil {
+		b.Fatal(err)
+	}
+	var most uint64
+	for b.Loop() {
+		var n int
+		var err error
+		most = max(most, peak(func() {
+			var text string
+			text, err = testfunc.Fill.Call(ctx, size)
+			n = len(text)
+		}))
+		if n != size || err != nil {
+			b.Fatal(n, err)
+		}
+	}
+	b.ReportMetric(float64(most)/size, "peak/size")
+	b.ReportMetric(float64(most)/(1<<20), "peak-MiB")
 }

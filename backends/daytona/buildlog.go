@@ -25,6 +25,8 @@ type logReader struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
+	half []byte // the beginning of an escape whose end was not read yet
+
 	mu   sync.Mutex
 	kept []byte
 	news chan struct{} // closed and replaced when something was read
@@ -106,10 +108,18 @@ func (s *sharedWriter) Write(p []byte) (int, error) {
 }
 
 // colours are the escapes by which a log is coloured.
-var colours = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+var (
+	colours    = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+	halfColour = regexp.MustCompile("\x1b(\\[[0-9;]{0,32})?$")
+)
 
 func (l *logReader) add(p []byte, w io.Writer) {
-	p = colours.ReplaceAll(p, nil)
+	p = colours.ReplaceAll(append(l.half, p...), nil)
+	at := len(p)
+	if half := halfColour.FindIndex(p); half != nil {
+		at = half[0]
+	}
+	p, l.half = p[:at], bytes.Clone(p[at:])
 	if len(p) == 0 {
 		return
 	}

@@ -2,6 +2,8 @@
 // decides, costing no CPU and no memory, and goes on from its ref, as it would in another process
 // days later.
 //
+//	go run ./examples/daytona
+//
 // With DAYTONA_API_KEY set the program uses Daytona, or the server that DAYTONA_API_URL names.
 // Without it, and saying so, it starts a server of its own, package daytonatest, or runs on this
 // host where that can't be had: no call ever moves there by itself.
@@ -66,8 +68,8 @@ func backend() (b remote.Backend, stop func()) {
 	}
 	return daytona.Backend{
 		SnapshotName: "remote-box-example",
-		AutoStop:     5 * time.Minute, // if this program dies
-		TTL:          24 * time.Hour,
+		AutoStop:     5 * time.Minute,     // if this program dies
+		KeepPaused:   14 * 24 * time.Hour, // how long somebody may take to decide
 		Labels:       map[string]string{"example": "daytona"},
 	}, func() {}
 }
