@@ -81,7 +81,8 @@ type Backend struct {
 	Class Class
 
 	// CPUs, MemoryGB and DiskGB are a sandbox's size: 1, 1 and 3 when zero. They are part of the
-	// snapshot.
+	// snapshot. Functions find GOMEMLIMIT set to 7/8 of the memory, unless Env or the Dockerfile
+	// sets it.
 	CPUs, MemoryGB, DiskGB int
 
 	// AutoBuild says whether a missing snapshot may be built on the first call; the variable

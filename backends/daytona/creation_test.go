@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,6 +107,22 @@ func TestCreation(t *testing.T) {
 	vm.Class = daytona.LinuxVM
 	if d = make(vm, false); d.AutoPauseInterval != 15 || d.AutoStopInterval != 0 {
 		t.Errorf("a virtual machine: %+v", d)
+	}
+}
+
+// TestMemoryLimit asks functions, and commands, for the limit that Go keeps to.
+func TestMemoryLimit(t *testing.T) {
+	_, b := serve(t, daytonatest.Config{})
+	own, large := b, b
+	own.Env = map[string]string{"GOMEMLIMIT": "1GiB"}
+	large.MemoryGB = 2
+	for want, b := range map[string]daytona.Backend{"896MiB": b, "1792MiB": large, "1GiB": own, "896MiB\n": daytona.Direct(b)} {
+		if got, err := testfunc.Shell.Call(remote.WithBackend(t.Context(), b), "printf %s $GOMEMLIMIT"); err != nil || got != strings.TrimSpace(want) {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	if got := shell(t, begun(t, b), "printf %s $GOMEMLIMIT"); got != "" {
+		t.Errorf("a command has the limit %q", got)
 	}
 }
 

@@ -20,6 +20,7 @@ type sandbox struct {
 	toolbox *httpapi.Client
 	id      string
 	image   string // the snapshot's name
+	memory  int64  // MiB, 0 if unknown
 	once    bool
 
 	life  chan struct{} // held by whoever starts, stops or restarts it
@@ -46,7 +47,7 @@ func newSandbox(b Backend, a *api, info *sandboxInfo, once bool) (*sandbox, erro
 	if err != nil {
 		return nil, fmt.Errorf("daytona: the toolbox URL of the sandbox %s: %w", info.ID, err)
 	}
-	s := &sandbox{backend: b, api: a, id: info.ID, image: info.Snapshot, once: once, life: make(chan struct{}, 1)}
+	s := &sandbox{backend: b, api: a, id: info.ID, image: info.Snapshot, memory: int64(info.Memory * 1024), once: once, life: make(chan struct{}, 1)}
 	s.until, s.end = context.WithCancel(context.Background())
 	toolbox := *a.http
 	toolbox.Base = base + "/" + info.ID // the proxy knows sandboxes by their ids only

@@ -25,6 +25,7 @@ type sandboxInfo struct {
 	Recoverable     bool              `json:"recoverable"`
 	Labels          map[string]string `json:"labels"`
 	Class           string            `json:"sandboxClass"`
+	Memory          float64           `json:"memory"` // GiB
 	Target          string            `json:"target"`
 	ToolboxProxyURL string            `json:"toolboxProxyUrl"`
 }

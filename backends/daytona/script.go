@@ -35,6 +35,13 @@ func (s *sandbox) script(cmd *driver.Command, stdin, tag string) string {
 	}
 	b.WriteString("exec env ")
 	b.WriteString(quote(proc.CallTag + "=" + tag))
+	if cmd.Args[0] == driver.RunnerArg && s.memory > 0 {
+		// The kernel kills what takes more than the sandbox has, and with it all of the sandbox's
+		// processes; Go would let garbage grow past that. The limit is a soft one, so that it does
+		// no harm in children that inherit it. The number of processors needs no variable: Go
+		// sees the sandbox's share of them.
+		fmt.Fprintf(&b, ` "GOMEMLIMIT=${GOMEMLIMIT:-%dMiB}"`, s.memory*7/8)
+	}
 	names := make([]string, 0, len(s.backend.Env))
 	for name := range s.backend.Env {
 		names = append(names, name)
