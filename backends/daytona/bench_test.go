@@ -19,7 +19,7 @@ import (
 func BenchmarkCall(b *testing.B) {
 	_, fast := serve(b, daytonatest.Config{}) // builds the runner
 	_ = fast
-	srv := isolated(b, daytonatest.Config{})
+	srv := isolated(b, daytonatest.Config{LogPoll: 20 * time.Millisecond})
 	backend := on(srv)
 	if _, err := testfunc.Size.Call(remote.WithBackend(b.Context(), backend), "x"); err != nil {
 		b.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/remote-box/remote/driver"
 )
 
 // Daytona's rule for snapshot names, but for the digest that may follow.
@@ -158,10 +160,10 @@ func (b Backend) checkNetwork() error {
 }
 
 func (b Backend) checkEnv() error {
-	for name, value := range b.Env {
-		if name == "" || name[0] == '-' || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+	for name := range b.Env {
+		if strings.HasPrefix(name, "-") {
 			return field("Env", "the variable %q can't be one", name)
 		}
 	}
-	return nil
+	return driver.CheckEnv("Env", b.Env)
 }

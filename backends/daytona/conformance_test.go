@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/remote-box/remote/backends/backendtest"
 	"github.com/remote-box/remote/backends/daytona"
@@ -59,9 +60,10 @@ func TestConformance(t *testing.T) {
 	conform(t, srv, on(srv))
 }
 
-// TestConformanceOfVMs does the same for the other class, on a server of the older version.
+// TestConformanceOfVMs does the same for the other class, on a server of the older version that looks
+// at logs as seldom as Daytona's.
 func TestConformanceOfVMs(t *testing.T) {
-	srv := isolated(t, daytonatest.Config{V190: true})
+	srv := isolated(t, daytonatest.Config{V190: true, LogPoll: 20 * time.Millisecond})
 	b := on(srv)
 	b.Class = daytona.LinuxVM
 	conform(t, srv, b)

@@ -171,12 +171,8 @@ func (c *config) check() error {
 	case c.Dockerfile != "" && (c.BaseImage != "" || c.BaseTemplate != ""), c.BaseImage != "" && c.BaseTemplate != "":
 		return errors.New("e2b.Backend: of Dockerfile, BaseImage and BaseTemplate only one can be given")
 	}
-	for n := range c.Env {
-		if n == "" || strings.ContainsAny(n, "=\x00") {
-			return fmt.Errorf("e2b.Backend.Env: %q is not the name of a variable", n)
-		}
-	}
 	return errors.Join(
+		driver.CheckEnv("e2b.Backend.Env", c.Env),
 		checkURL("APIURL", "E2B_API_URL", c.APIURL), checkURL("SandboxURL", "E2B_SANDBOX_URL", c.SandboxURL),
 		checkDomain(c.Domain), c.Network.check(), c.Registry.check(),
 	)

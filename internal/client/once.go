@@ -70,7 +70,8 @@ func (o *once) attempt(ctx context.Context) (*Reply, error) {
 			try = -1 // a long call may see many connections break that held for a while
 		}
 	}
-	if ctx.Err() != nil && err != nil {
+	// Of a call that was given up before it arrived, the runner says that it had been claimed.
+	if ctx.Err() != nil && (err != nil || o.unanswered(reply, err)) {
 		if lost {
 			o.cancel(ctx, id)
 		}

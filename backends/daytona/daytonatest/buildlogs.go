@@ -87,6 +87,11 @@ func (s *Server) followLog(ctx context.Context, log *logBuffer, follow bool, wri
 		return write(log.bytes())
 	}
 	for off := 0; ; {
+		for poll := s.cfg.LogPoll; poll > 0 && !log.has(off); {
+			if err := sleep(ctx, poll); err != nil {
+				return err
+			}
+		}
 		p, err := log.next(ctx, off)
 		if err != nil {
 			return err

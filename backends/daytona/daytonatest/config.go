@@ -40,6 +40,9 @@ type Config struct {
 	// Latency is added to every request, before it is looked at.
 	Latency time.Duration
 
+	// LogPoll is how often a followed log is looked at, as Daytona's daemon does it every 20 ms. Default: at once.
+	LogPoll time.Duration
+
 	// ReplayingProxy makes the toolbox proxy repeat a request once whose upstream connection broke (see
 	// [Fault.Upstream]), when its body had a Content-Length of at most 256 KiB: as Daytona's own does.
 	ReplayingProxy bool

@@ -69,3 +69,9 @@ func (l *logBuffer) next(ctx context.Context, off int) ([]byte, error) {
 		}
 	}
 }
+
+func (l *logBuffer) has(off int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return off < len(l.data) || l.ended
+}
