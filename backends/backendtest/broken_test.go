@@ -1,6 +1,7 @@
 package backendtest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/remote-box/remote/backends/backendtest"
 	"github.com/remote-box/remote/backends/subprocess"
 	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/wire"
 )
 
 // broken is a backend that is right but for one thing.
@@ -125,7 +127,7 @@ func TestBrokenBackendsFail(t *testing.T) {
 				s := &sandbox{Sandbox: sb}
 				s.exec = func(ctx context.Context, cmd *driver.Command) (driver.Status, error) {
 					with := *cmd
-					with.Stdout = dropSecond(cmd.Stdout)
+					with.Stdout = dropOutput(cmd.Stdout)
 					return s.inner(ctx, &with)
 				}
 				return s
@@ -223,15 +225,25 @@ func TestBrokenBackendsFail(t *testing.T) {
 	}
 }
 
-// dropSecond is w without what is written after the first time.
-func dropSecond(w io.Writer) io.Writer {
-	first := true
+// dropOutput loses what functions print, and nothing that would tell so.
+func dropOutput(w io.Writer) io.Writer {
+	var part []byte
 	return writer(func(p []byte) (int, error) {
-		if first && w != nil {
-			first = false
-			return w.Write(p)
+		part = append(part, p...)
+		for {
+			line, rest, whole := bytes.Cut(part, []byte("\n"))
+			if !whole {
+				return len(p), nil
+			}
+			part = rest
+			// The third field of a frame is its kind, see package wire.
+			if f := bytes.Fields(line); len(f) > 2 && wire.Kind(f[2][0]) == wire.KindStdout || w == nil {
+				continue
+			}
+			if _, err := w.Write(append(line, '\n')); err != nil {
+				return 0, err
+			}
 		}
-		return len(p), nil
 	})
 }
 
