@@ -66,10 +66,10 @@ func faults() map[string]e2btest.Fault {
 }
 
 // TestFaults injects faults of each kind into calls, and checks that none is lost, none runs twice
-// and no sandbox is left. FAULTS says how many of each kind.
+// and no sandbox is left. REMOTE_BOX_FAULTS says how many of each kind.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	times, err := strconv.Atoi(os.Getenv("FAULTS"))
+	times, err := strconv.Atoi(os.Getenv("REMOTE_BOX_FAULTS"))
 	if err != nil {
 		times = 2
 	}
