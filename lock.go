@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,9 +54,8 @@ func (lockVersionError) Is(target error) bool { return target == errors.ErrUnsup
 // ParseLock reads a lock file's content. The error of one that another version of this package
 // has written satisfies errors.Is(err, errors.ErrUnsupported); of others nothing can be read.
 func ParseLock(data []byte) (*Lock, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
 	var j lockJSON
-	if err := dec.Decode(&j); err != nil {
+	if err := json.Unmarshal(data, &j); err != nil {
 		return nil, fmt.Errorf("a lock file that is no JSON: %w; write it anew with: remote-box build", err)
 	}
 	if j.Version != lockVersion {
