@@ -60,8 +60,8 @@ type Backend struct {
 	// REMOTE_BOX_AUTO_BUILD says, else yes.
 	AutoBuild *bool
 	// BuildLog gets what a build prints, and what goes wrong beside the calls; the standard error of
-	// this program if nil. It is written to from several goroutines, but never by two at once, whatever
-	// backend values of this package share it.
+	// this program if nil. It must be safe for several goroutines at once, as an *os.File is: builds
+	// that run at once share it. Each gets whole lines.
 	BuildLog io.Writer
 
 	// Dockerfile is the path of a Dockerfile, from the module's root if it is not absolute.

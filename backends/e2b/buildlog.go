@@ -22,20 +22,6 @@ type buildLog struct {
 	tail []byte
 }
 
-// logMu makes writes to logs one at a time: backend values are copied, and builds of several may share
-// a log.
-var logMu sync.Mutex
-
-// log is a writer that is given to the package.
-type log struct{ io.Writer }
-
-// Write implements io.Writer.
-func (l log) Write(p []byte) (int, error) {
-	logMu.Lock()
-	defer logMu.Unlock()
-	return l.Writer.Write(p)
-}
-
 // newBuildLog logs to w, or to this program's standard error.
 func newBuildLog(w io.Writer) *buildLog {
 	if l, ok := w.(*buildLog); ok {
@@ -44,7 +30,7 @@ func newBuildLog(w io.Writer) *buildLog {
 	if w == nil {
 		w = os.Stderr
 	}
-	return &buildLog{w: log{w}}
+	return &buildLog{w: w}
 }
 
 // Write implements io.Writer.
