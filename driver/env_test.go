@@ -22,7 +22,7 @@ func TestCheckEnv(t *testing.T) {
 		}
 	}
 	for _, name := range []string{
-		callproc.EnvCall, callproc.EnvInput, callproc.EnvMode, callproc.EnvNonce, callproc.EnvReport, callproc.EnvRequest,
+		callproc.EnvCall, callproc.EnvInput, callproc.EnvMode, callproc.EnvNonce, callproc.EnvQuery, callproc.EnvReport, callproc.EnvRequest,
 		callproc.EnvShared, callproc.EnvState, hostmode.Variable, proc.CallTag, proc.Tag,
 	} {
 		if err := driver.CheckEnv("x.Backend.Env", map[string]string{name: "1"}); err == nil || !strings.Contains(err.Error(), "x.Backend.Env: "+name) {

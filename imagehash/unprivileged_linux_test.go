@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/remote-box/remote/internal/needs"
 )
 
 // unprivileged runs f as a user for whom modes count. The superuser becomes nobody meanwhile, on all threads, so that a test
@@ -20,7 +22,7 @@ func unprivileged(t *testing.T, root string, f func()) {
 		check(t, os.Chmod(dir, 0o755))
 	}
 	if err := syscall.Setresuid(-1, nobody, -1); err != nil {
-		t.Skipf("root without the right to be somebody else: %v", err)
+		needs.Missing(t, "root without the right to be somebody else: %v", err)
 	}
 	defer func() {
 		if err := syscall.Setresuid(-1, 0, -1); err != nil {

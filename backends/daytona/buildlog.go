@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // logTail is how much of a build's log is kept for an error.
@@ -60,7 +61,7 @@ func (l *logReader) read(ctx context.Context, a *api, id string, w io.Writer) {
 	var seen int64
 	for try := 0; ctx.Err() == nil; try++ {
 		ended, err := l.readOnce(ctx, a, id, w, &seen)
-		if ended || err == nil || !sleep(ctx, httpapi.Backoff(try)) {
+		if ended || err == nil || !pause.For(ctx, httpapi.Backoff(try)) {
 			return
 		}
 	}

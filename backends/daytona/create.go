@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/pause"
 	"github.com/remote-box/remote/internal/rand"
 )
 
@@ -69,7 +70,7 @@ func (c *creation) run(ctx context.Context) (*sandboxInfo, error) {
 		case !errors.Is(findErr, errGone) || try == 3:
 			return nil, errors.Join(err, c.undo(ctx, nil))
 		}
-		if !sleep(ctx, firstPause<<try) {
+		if !pause.For(ctx, firstPause<<try) {
 			return nil, errors.Join(ctx.Err(), c.undo(ctx, nil))
 		}
 	}

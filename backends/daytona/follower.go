@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // follower reads the log of a session's command as it grows. The log is a file in the sandbox, so
@@ -58,7 +59,7 @@ func (f *follower) connect(ctx context.Context) error {
 		if !ok || e.Status != 0 && e.Status < 500 || try == followTries {
 			return err
 		}
-		if !sleep(ctx, httpapi.Backoff(try)) {
+		if !pause.For(ctx, httpapi.Backoff(try)) {
 			return ctx.Err()
 		}
 	}
@@ -140,7 +141,7 @@ func (f *follower) next(ctx context.Context) ([]byte, error) {
 		if try == followTries {
 			return nil, &httpapi.Error{Op: "GET " + f.path + "/logs", Message: "the connection breaks again and again", Err: errors.New(httpapi.Redact(err.Error(), f.toolbox.Secrets))}
 		}
-		if try > 0 && !sleep(ctx, httpapi.Backoff(try-1)) {
+		if try > 0 && !pause.For(ctx, httpapi.Backoff(try-1)) {
 			return nil, ctx.Err()
 		}
 	}

@@ -5,6 +5,8 @@ package daytona
 import (
 	"context"
 	"time"
+
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // pace is the time between looks at a state that is about to change.
@@ -27,16 +29,5 @@ func (p *pace) wait(ctx context.Context) bool {
 		p.now = min(p.now+p.now/10, maxPause)
 	}
 	p.total += p.now
-	return sleep(ctx, p.now)
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return pause.For(ctx, p.now)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/needs"
 )
 
 // shells are those of this machine that a sandbox might have.
@@ -22,7 +23,7 @@ func shells(t *testing.T) []string {
 		}
 	}
 	if len(found) == 0 {
-		t.Skip("no shell")
+		needs.Missing(t, "there is no shell")
 	}
 	return found
 }

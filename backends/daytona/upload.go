@@ -13,6 +13,7 @@ import (
 
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // idleTime is how long a transfer may be silent. As a whole it may take as long as it needs.
@@ -36,11 +37,11 @@ func (s *sandbox) WriteFile(ctx context.Context, path string, r io.Reader) error
 		if _, failed := errors.AsType[*sourceError](err); failed || try == transferTries || from.spent() {
 			return s.explain(ctx, err)
 		}
-		pause := httpapi.Backoff(try)
+		wait := httpapi.Backoff(try)
 		limit, limited := errors.AsType[*remote.LimitError](err)
 		switch {
 		case limited && limit.Wait <= longestWait:
-			pause = max(pause, limit.Wait)
+			wait = max(wait, limit.Wait)
 		case restartable(err) && !says(err, 400) || deaf(err) && untouched(err):
 			if err := s.revive(ctx); err != nil {
 				return err
@@ -48,13 +49,13 @@ func (s *sandbox) WriteFile(ctx context.Context, path string, r io.Reader) error
 		case untouched(err):
 			return s.explain(ctx, err)
 		}
-		if deadline, ok := ctx.Deadline(); limited && ok && time.Until(deadline) < pause {
+		if deadline, ok := ctx.Deadline(); limited && ok && time.Until(deadline) < wait {
 			return err
 		}
 		if !from.rewind() {
 			return s.explain(ctx, err)
 		}
-		if !sleep(ctx, pause) {
+		if !pause.For(ctx, wait) {
 			return ctx.Err()
 		}
 	}

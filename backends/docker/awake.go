@@ -12,6 +12,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // keepAwake resumes the container whenever somebody pauses it, as long as a host is connected: its
@@ -28,7 +29,7 @@ func (s *sandbox) keepAwake(ctx context.Context) {
 			s.unpause(ctx)
 		}
 		s.unpauseOn(ctx, r)
-		if !pause(ctx, time.Second) {
+		if !pause.For(ctx, time.Second) {
 			return
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/callproc"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // sandbox is a container.
@@ -175,19 +176,8 @@ func (s *sandbox) remove(ctx context.Context) error {
 		case !client.IsErrConnectionFailed(err) || time.Now().After(deadline):
 			return err
 		}
-		if !pause(ctx, wait) {
+		if !pause.For(ctx, wait) {
 			return err
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/callproc"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // serve connects a host to the supervisor until the stream breaks or ctx ends.
@@ -112,7 +113,7 @@ func (s *sandbox) connect(ctx context.Context, nonce string) (*client.HijackedRe
 			Cmd: []string{runnerPath},
 			Env: []string{callproc.EnvMode + "=" + callproc.ModeAttach, callproc.EnvNonce + "=" + nonce},
 		})
-		if errdefs.IsConflict(err) && time.Now().Before(deadline) && pause(ctx, 20*time.Millisecond) {
+		if errdefs.IsConflict(err) && time.Now().Before(deadline) && pause.For(ctx, 20*time.Millisecond) {
 			continue // it was stopped or paused just now
 		}
 		return streams, err
@@ -160,7 +161,7 @@ func (s *sandbox) broken(ctx context.Context, cause error) error {
 			}
 			return fmt.Errorf("the container %s has stopped, with code %d%s", s.id, c.State.ExitCode, why)
 		}
-		if time.Now().After(deadline) || !pause(ctx, 10*time.Millisecond) {
+		if time.Now().After(deadline) || !pause.For(ctx, 10*time.Millisecond) {
 			break
 		}
 	}

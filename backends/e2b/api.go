@@ -14,6 +14,7 @@ import (
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // newSandbox is the schema NewSandbox. The first version of the path is used, because every server
@@ -74,7 +75,7 @@ func (c *config) connect(ctx context.Context, id string) (*sandboxAnswer, error)
 		}, &a)
 		switch {
 		case httpapi.Status(err) == http.StatusConflict && try < settleTries: // on its way into or out of a pause, or being killed
-			if !sleep(ctx, httpapi.Backoff(try)) {
+			if !pause.For(ctx, httpapi.Backoff(try)) {
 				return nil, ctx.Err()
 			}
 			continue
@@ -117,7 +118,7 @@ func (c *config) kill(ctx context.Context, id string) error {
 		}
 		_, limited := errors.AsType[*remote.LimitError](err)
 		passing := limited || status >= 500 || doubtful(err)
-		if err == nil || !passing || try == killTries || !sleep(ctx, httpapi.Backoff(try)) {
+		if err == nil || !passing || try == killTries || !pause.For(ctx, httpapi.Backoff(try)) {
 			return err
 		}
 	}
@@ -141,7 +142,7 @@ func (c *config) pause(ctx context.Context, id string) error {
 			if derr != nil || a.State == statePaused {
 				return derr
 			}
-			if try < settleTries && sleep(ctx, httpapi.Backoff(try)) {
+			if try < settleTries && pause.For(ctx, httpapi.Backoff(try)) {
 				continue
 			}
 		}

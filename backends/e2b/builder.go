@@ -16,6 +16,7 @@ import (
 
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 const (
@@ -95,7 +96,7 @@ func (b *builder) attempts(ctx context.Context) error {
 		if ready, rerr := b.Ready(ctx); rerr != nil || ready {
 			return rerr
 		}
-		if !sleep(ctx, httpapi.Backoff(try)) {
+		if !pause.For(ctx, httpapi.Backoff(try)) {
 			return ctx.Err()
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 	"github.com/remote-box/remote/internal/rand"
 )
 
@@ -35,7 +36,7 @@ func (c *config) obtain(ctx context.Context, template string, spec driver.Spec) 
 	lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTime)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() {
-		if sleep(lasting, createGrace) {
+		if pause.For(lasting, createGrace) {
 			cancel()
 		}
 	})()
@@ -90,16 +91,4 @@ func missing(err error) bool {
 // missingImage is the error for a template that can't be built here.
 func missingImage(template string) error {
 	return &remote.MissingImageError{Backend: name, Image: template}
-}
-
-// sleep waits for d; false means that ctx has ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 const (
@@ -69,7 +70,7 @@ func (m *creation) make(ctx context.Context, unwanted <-chan struct{}) (*sandbox
 // find finds what a request without an answer has made; nil if there is nothing yet.
 func (m *creation) find(ctx context.Context) (*sandboxAnswer, error) {
 	for try := range findTries {
-		if !sleep(ctx, httpapi.Backoff(try)) {
+		if !pause.For(ctx, httpapi.Backoff(try)) {
 			break
 		}
 		list, err := m.list(ctx)
@@ -117,7 +118,7 @@ func (m *creation) watch(ctx context.Context, limit time.Duration) error {
 	var err error
 	for try := 0; m.owed > 0; try++ {
 		left := time.Until(m.sent.Add(limit))
-		if left <= 0 || !sleep(ctx, min(left, httpapi.Backoff(try))) {
+		if left <= 0 || !pause.For(ctx, min(left, httpapi.Backoff(try))) {
 			return err
 		}
 		var list []sandboxAnswer

@@ -12,6 +12,7 @@ import (
 
 	"github.com/remote-box/remote/backends/e2b/internal/envdpb/process"
 	"github.com/remote-box/remote/internal/callproc"
+	"github.com/remote-box/remote/internal/pause"
 	"github.com/remote-box/remote/internal/proc"
 )
 
@@ -84,7 +85,7 @@ func (s *sandbox) insist(ctx context.Context, f func() error) error {
 		if err = s.delivered(ctx, f); err == nil || ctx.Err() != nil || final(err) {
 			return err
 		}
-		if !sleep(ctx, time.Duration(try+1)*100*time.Millisecond) {
+		if !pause.For(ctx, time.Duration(try+1)*100*time.Millisecond) {
 			break
 		}
 	}

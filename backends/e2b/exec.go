@@ -16,6 +16,7 @@ import (
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/callproc"
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 	"github.com/remote-box/remote/internal/proc"
 	"github.com/remote-box/remote/internal/rand"
 )
@@ -108,7 +109,7 @@ func (s *sandbox) follow(ctx context.Context, f *follower, tag string) (driver.S
 		if err == nil || ctx.Err() != nil || ended(err) || final(err) {
 			break
 		}
-		if time.Since(begin) < keepalive && !sleep(ctx, httpapi.Backoff(try)) {
+		if time.Since(begin) < keepalive && !pause.For(ctx, httpapi.Backoff(try)) {
 			break
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 const (
@@ -82,7 +83,7 @@ func (s *sandbox) transfer(ctx context.Context, what, path string, f func() erro
 			return fmt.Errorf("%s %s in E2B sandbox %s: %w", what, path, s.id, err)
 		}
 		first = err
-		if !sleep(ctx, httpapi.Backoff(try)) {
+		if !pause.For(ctx, httpapi.Backoff(try)) {
 			return ctx.Err()
 		}
 	}
@@ -235,7 +236,7 @@ func (d *download) Read(p []byte) (int, error) {
 		if d.tries > fileTries {
 			return 0, fmt.Errorf("reading %s in E2B sandbox %s: %w", d.path, d.s.id, err)
 		}
-		if !sleep(d.ctx, httpapi.Backoff(d.tries-1)) {
+		if !pause.For(d.ctx, httpapi.Backoff(d.tries-1)) {
 			return 0, d.ctx.Err()
 		}
 		if err := d.open(); err != nil {

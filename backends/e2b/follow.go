@@ -13,6 +13,7 @@ import (
 
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // pollEvery is how often a build's state is asked for: as often as E2B's SDKs do, and less often once
@@ -56,7 +57,7 @@ func (b *builder) follow(ctx context.Context, r registered, ours bool) error {
 	for {
 		st, err := b.status(ctx, r, offset)
 		if err != nil {
-			if !passing(err) || time.Since(heard) > patience || !sleep(ctx, pollSlowest) {
+			if !passing(err) || time.Since(heard) > patience || !pause.For(ctx, pollSlowest) {
 				return b.lost(ctx, err)
 			}
 			continue
@@ -81,7 +82,7 @@ func (b *builder) follow(ctx context.Context, r registered, ours bool) error {
 			}
 			return b.ended(ctx, r, st)
 		}
-		if !sleep(ctx, wait) {
+		if !pause.For(ctx, wait) {
 			return ctx.Err()
 		}
 		wait = min(wait*5/4, pollSlowest)

@@ -12,6 +12,7 @@ import (
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // delivered sends a request to the sandbox until it gets there: f, which may be carried out twice, is
@@ -75,7 +76,7 @@ func (s *sandbox) overcome(ctx context.Context, r *refusal, try int) error {
 			return err
 		}
 	}
-	if !sleep(ctx, wait) {
+	if !pause.For(ctx, wait) {
 		return ctx.Err()
 	}
 	return nil
@@ -156,7 +157,7 @@ func (s *sandbox) healthy(ctx context.Context) error {
 		default:
 			return fmt.Errorf("E2B sandbox %s does not answer: %w", s.id, err)
 		}
-		if !sleep(ctx, httpapi.Backoff(try)) {
+		if !pause.For(ctx, httpapi.Backoff(try)) {
 			return ctx.Err()
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/internal/httpapi"
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // uploadAll gives E2B the files of every COPY that it does not have yet.
@@ -61,7 +62,7 @@ func (b *builder) upload(ctx context.Context, r registered, s *planStep) error {
 		if status := httpapi.Status(err); status >= 400 && status < 500 && status != http.StatusForbidden || ctx.Err() != nil {
 			return err
 		}
-		if !sleep(ctx, httpapi.Backoff(try)) {
+		if !pause.For(ctx, httpapi.Backoff(try)) {
 			return ctx.Err()
 		}
 	}

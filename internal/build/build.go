@@ -127,7 +127,8 @@ func (p *planned) linkKey(ctx context.Context, g *goCommand) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-func fileDigest(path string) (string, error) {
+// FileDigest is the SHA-256 of a file's content, in hex digits.
+func FileDigest(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err

@@ -81,7 +81,7 @@ func (c *cache) linked(key string) (*Runner, bool) {
 	}
 	digest := strings.TrimSpace(string(b))
 	r := &Runner{Path: c.runner(digest), Digest: digest}
-	if is, err := fileDigest(r.Path); err != nil || is != digest {
+	if is, err := FileDigest(r.Path); err != nil || is != digest {
 		return nil, false
 	}
 	touch(r.Path)
@@ -108,7 +108,7 @@ func touch(path string) bool {
 // add moves the binary at path into the cache. One of the same content is replaced: it may be
 // damaged, and who runs it keeps it.
 func (c *cache) add(key, path string) (*Runner, error) {
-	digest, err := fileDigest(path)
+	digest, err := FileDigest(path)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/internal/callproc"
+	"github.com/remote-box/remote/internal/pause"
 	"github.com/remote-box/remote/internal/rand"
 	"github.com/remote-box/remote/internal/wire"
 )
@@ -61,7 +62,7 @@ func (o *once) attempt(ctx context.Context) (*Reply, error) {
 			break // it may be no runner at all, and has been asked once
 		}
 		lost = true
-		if !sleep(ctx, time.Duration(1<<try)*askPause) {
+		if !pause.For(ctx, time.Duration(1<<try)*askPause) {
 			break
 		}
 		began := time.Now()
@@ -158,17 +159,6 @@ func ship(ctx context.Context, sb driver.Sandbox, id string, c *Call) (string, e
 	defer f.Close()
 	path := inputDir + id
 	return path, files.WriteFile(ctx, path, f)
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // exchange runs the runner once and reads the frames of call id from its output. *Lost means that

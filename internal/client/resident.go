@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/driver"
+	"github.com/remote-box/remote/internal/pause"
 	"github.com/remote-box/remote/internal/wire"
 )
 
@@ -49,7 +50,7 @@ func Again(ctx context.Context, dial func(context.Context) (*Conn, error)) (*Con
 		if _, away := errors.AsType[*Unreached](err); !away || ctx.Err() != nil || time.Now().After(deadline) {
 			return c, err
 		}
-		if !sleep(ctx, wait) {
+		if !pause.For(ctx, wait) {
 			return nil, fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
 	}
@@ -78,7 +79,7 @@ func (c *Conn) Recover(ctx context.Context, call *Call, lost error, redial func(
 		case errors.Is(err, driver.ErrSandboxGone):
 			return nil, err
 		}
-		if time.Now().After(deadline) || !sleep(ctx, wait) {
+		if time.Now().After(deadline) || !pause.For(ctx, wait) {
 			break
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/remote-box/remote"
 	"github.com/remote-box/remote/driver"
 	"github.com/remote-box/remote/imagehash"
+	"github.com/remote-box/remote/internal/build"
 )
 
 // scheme is the version of the computation below. It is part of every identity.
@@ -60,7 +61,7 @@ func Compute(ctx context.Context, p driver.Program, s Settings, name func(prefix
 	if img.Runner, err = p.Runner(ctx, s.Target); err != nil {
 		return nil, err
 	}
-	runner, err := digestFile(img.Runner)
+	runner, err := build.FileDigest(img.Runner)
 	if err != nil {
 		return nil, err
 	}

@@ -14,38 +14,41 @@ type owner struct{ fd int }
 // that ends. It is a lock and not a pid, because programs whose pids mean something else may share the
 // directory: those of containers. Several may own a sandbox. It is no os.File, which would end with the
 // last pointer to it, though a ref to the sandbox may still be about.
+//
+// A file system without locks is no error: nothing below such a directory is ever taken for abandoned.
 func own(dir string) (*owner, error) {
-	o, err := lock(dir, syscall.LOCK_SH)
+	o, err := hold(dir)
 	if err != nil {
 		return nil, &os.PathError{Op: "owning", Path: dir, Err: err}
 	}
+	o.lock(syscall.LOCK_SH)
 	return o, nil
 }
 
-// tryOwn returns a hold on the sandbox in dir that is nobody else's, or nil if it has an owner. On a
-// file system without locks everything has one.
+// tryOwn returns a hold on the sandbox in dir that is nobody else's, or nil if it may have an owner.
 func tryOwn(dir string) *owner {
-	o, err := lock(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+	o, err := hold(dir)
 	if err != nil {
+		return nil
+	}
+	if o.lock(syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		o.release()
 		return nil
 	}
 	return o
 }
 
-func lock(dir string, how int) (*owner, error) {
-	var fd int
-	err := again(func() (err error) {
-		fd, err = syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+// hold opens dir.
+func hold(dir string) (*owner, error) {
+	o := &owner{}
+	return o, again(func() (err error) {
+		o.fd, err = syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	if err := again(func() error { return syscall.Flock(fd, how) }); err != nil {
-		syscall.Close(fd)
-		return nil, err
-	}
-	return &owner{fd}, nil
+}
+
+func (o *owner) lock(how int) error {
+	return again(func() error { return syscall.Flock(o.fd, how) })
 }
 
 // again calls f until no signal interrupts it.

@@ -194,6 +194,11 @@ func (s *Sandbox) own() error {
 func (s *Sandbox) disown() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.release()
+}
+
+// release is disown for who holds mu.
+func (s *Sandbox) release() {
 	if s.owned != nil {
 		s.owned.release()
 		s.owned = nil
@@ -220,10 +225,7 @@ func (s *Sandbox) Close(ctx context.Context) error {
 		return fmt.Errorf("removing the sandbox's directory: %w", err)
 	}
 	s.closed = true
-	if s.owned != nil {
-		s.owned.release()
-		s.owned = nil
-	}
+	s.release()
 	return nil
 }
 

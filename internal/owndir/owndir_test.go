@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/remote-box/remote/internal/needs"
 )
 
 // TestTemp plants what somebody else could have made first.
@@ -90,7 +92,7 @@ func write(t *testing.T, name string) {
 func giveAway(t *testing.T, name string) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("only root can make another user's files")
+		needs.Missing(t, "only root can make another user's files")
 	}
 	if err := os.Lchown(name, 65534, 65534); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // Tag is the environment variable by which the processes of a sandbox are found when their
@@ -56,7 +58,7 @@ func End(ctx context.Context, find Set, grace time.Duration) {
 			}
 		}
 		Signal(pids, syscall.SIGKILL)
-		if !pause(ctx, time.Millisecond) {
+		if !pause.For(ctx, time.Millisecond) {
 			// Even now: a last round, without waiting for its effect.
 			Signal(find(), syscall.SIGKILL)
 			return
@@ -80,20 +82,9 @@ func waitGone(ctx context.Context, find Set, d time.Duration) bool {
 		if len(find()) == 0 {
 			return true
 		}
-		if time.Now().After(deadline) || !pause(ctx, step) {
+		if time.Now().After(deadline) || !pause.For(ctx, step) {
 			return false
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/remote-box/remote/internal/pause"
 )
 
 // roleVariable makes this program one of the processes that the tests need.
@@ -101,7 +103,7 @@ func noneAlive(t *testing.T, pids []int) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%v of %v are left", left, pids)
 		}
-		pause(t.Context(), time.Millisecond)
+		pause.For(t.Context(), time.Millisecond)
 	}
 }
 

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // flight is work that several callers may wait for.
@@ -13,11 +14,16 @@ type flight struct {
 	value   any
 	err     error
 	waiting int
+	forgone *time.Timer // runs while nobody waits for work that a deadline was too short for
 }
 
+// forgoneTime is how long work goes on that nobody waits for.
+const forgoneTime = 10 * time.Minute
+
 // Shared is like Once, for what may take longer than a caller has: the work outlives its callers'
-// deadlines, so that the next caller finds it done or under way. When the last caller that waits is
-// cancelled, so is the work. A failure goes to those who wait and is not remembered.
+// deadlines, by ten minutes at the most, so that the next caller finds it done or under way. When the
+// last caller that waits is cancelled, so is the work. A failure goes to those who wait and is not
+// remembered.
 func Shared[T any](ctx context.Context, key string, work func(context.Context) (T, error)) (T, error) {
 	f := board(ctx, key, func(ctx context.Context) (any, error) { return work(ctx) })
 	var zero T
@@ -41,6 +47,9 @@ func board(ctx context.Context, key string, work func(context.Context) (any, err
 	defer mu.Unlock()
 	if f, ok := flights[key]; ok {
 		f.waiting++
+		if f.forgone != nil {
+			f.forgone.Stop()
+		}
 		return f
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -49,6 +58,8 @@ func board(ctx context.Context, key string, work func(context.Context) (any, err
 	go func() {
 		defer cancel()
 		f.value, f.err = work(ctx)
+		mu.Lock()
+		defer mu.Unlock()
 		if f.err != nil {
 			f.drop()
 		}
@@ -57,10 +68,8 @@ func board(ctx context.Context, key string, work func(context.Context) (any, err
 	return f
 }
 
-// drop makes later callers begin anew.
+// drop makes later callers begin anew. The caller holds mu.
 func (f *flight) drop() {
-	mu.Lock()
-	defer mu.Unlock()
 	if flights[f.key] == f {
 		delete(flights, f.key)
 	}
@@ -69,20 +78,30 @@ func (f *flight) drop() {
 // leave ends one caller's wait, because of why.
 func (f *flight) leave(why error) {
 	mu.Lock()
+	defer mu.Unlock()
 	f.waiting--
-	abandoned := f.waiting == 0 && errors.Is(why, context.Canceled)
-	mu.Unlock()
-	if abandoned && !f.over() {
-		f.drop() // nobody joins what is about to end
-		f.cancel()
+	switch {
+	case errors.Is(why, context.Canceled):
+		f.abandon()
+	case why != nil && f.waiting == 0:
+		f.forgone = time.AfterFunc(forgoneTime, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			f.abandon()
+		})
 	}
 }
 
-func (f *flight) over() bool {
+// abandon cancels the work if nobody waits for it. The caller holds mu, so that nobody joins what is
+// about to end.
+func (f *flight) abandon() {
 	select {
 	case <-f.done:
-		return true
+		return
 	default:
-		return false
+	}
+	if f.waiting == 0 {
+		f.drop()
+		f.cancel()
 	}
 }

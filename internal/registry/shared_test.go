@@ -83,3 +83,29 @@ func TestSharedForgetsFailures(t *testing.T) {
 		t.Errorf("%v, %v", v, err)
 	}
 }
+
+// Work that nobody comes back to ends.
+func TestSharedIsForgone(t *testing.T) {
+	key, ended := rand.Text(8), make(chan struct{})
+	work := func(ctx context.Context) (int, error) {
+		defer close(ended)
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	if _, err := Shared(ctx, key, work); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	f := flights[key]
+	mu.Unlock()
+	if f == nil || f.forgone == nil {
+		t.Fatal("nothing will end it")
+	}
+	f.forgone.Reset(0)
+	<-ended
+	if v, err := Shared(t.Context(), key, func(context.Context) (int, error) { return 6, nil }); v != 6 || err != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+}

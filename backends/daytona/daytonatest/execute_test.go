@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/remote-box/remote/internal/needs"
 )
 
 func TestExecute(t *testing.T) {
@@ -80,7 +82,7 @@ func testPorts(t *testing.T, cfg Config) {
 	id := c.create(fields{})
 	port := c.serveHTTP(id, 0)
 	if port == "" {
-		unavailable(t, "needs python3 as a server")
+		needs.Missing(t, "needs python3 as a server")
 	}
 	c.is(c.box(id, "GET", "/port", nil), 200, port)
 	c.is(c.box(id, "GET", "/proxy/"+port+"/some/path?q=1", nil, "X-Mine", "yes"), 200, "/some/path?q=1 yes None") // the key stays outside
@@ -133,12 +135,12 @@ EOF
 func TestPrivateNetwork(t *testing.T) {
 	c := newClient(t, Config{})
 	if !c.srv.Isolated() {
-		unavailable(t, "needs root and namespaces")
+		needs.Missing(t, "needs root and namespaces")
 	}
 	a, b := c.create(fields{"networkBlockAll": true}), c.create(fields{"networkBlockAll": true})
 	for _, id := range []string{a, b} {
 		if c.serveHTTP(id, 8080) == "" {
-			unavailable(t, "needs python3 as a server")
+			needs.Missing(t, "needs python3 as a server")
 		}
 		c.is(c.box(id, "GET", "/port", nil), 200, "8080")
 	}

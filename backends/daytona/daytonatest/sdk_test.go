@@ -12,16 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// unavailable ends a test for which something is missing here: on a laptop that is no failure, in CI it is.
-func unavailable(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
+	"github.com/remote-box/remote/internal/needs"
+)
 
 // sdkCache is a directory outside the source tree for what the manifest pins. The tours share it between runs.
 func sdkCache(t *testing.T, name, manifest string) string {
@@ -32,11 +25,11 @@ func sdkCache(t *testing.T, name, manifest string) string {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		unavailable(t, "no cache directory: %v", err)
+		needs.Missing(t, "no cache directory: %v", err)
 	}
 	dir := filepath.Join(cache, "remote-box-test", fmt.Sprintf("%s-%x", name, sha256.Sum256(data))[:len(name)+13])
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		unavailable(t, "%v", err)
+		needs.Missing(t, "%v", err)
 	}
 	return dir
 }
@@ -55,7 +48,7 @@ func install(t *testing.T, dir string, steps ...[]string) {
 		out, err := cmd.CombinedOutput()
 		cancel()
 		if err != nil {
-			unavailable(t, "%s: %v\n%s", strings.Join(argv, " "), err, out)
+			needs.Missing(t, "%s: %v\n%s", strings.Join(argv, " "), err, out)
 		}
 	}
 	if err := os.WriteFile(mark, nil, 0o644); err != nil {
@@ -67,7 +60,7 @@ func need(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
-			unavailable(t, "%v", err)
+			needs.Missing(t, "%v", err)
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/remote-box/remote/internal/needs"
 )
 
 // zombie reports whether a process is dead and only its parent has not noticed.
@@ -65,7 +67,7 @@ func TestPauseFreezes(t *testing.T) {
 func TestIsolation(t *testing.T) {
 	c := newClient(t, Config{})
 	if !c.srv.Isolated() {
-		unavailable(t, "needs root and namespaces")
+		needs.Missing(t, "needs root and namespaces")
 	}
 	a, b := c.create(fields{}), c.create(fields{})
 	for _, name := range []string{"/tmp/f", "/home/daytona/f", "/root/f", "/usr/local/bin/f", "/etc/f", "/opt/f", "/new/dir/f"} {
@@ -143,7 +145,7 @@ func TestCrash(t *testing.T) {
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		unavailable(t, "needs root and namespaces")
+		needs.Missing(t, "needs root and namespaces")
 	}
 	if len(pids) < 3 {
 		t.Fatalf("processes %v", pids)

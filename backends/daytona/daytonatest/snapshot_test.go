@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/remote-box/remote/internal/needs"
 )
 
 // contextTar is a build context: names that end in / are directories, values that begin with -> are links.
@@ -49,7 +51,7 @@ func (c *client) build(name, dockerfile string, hashes ...string) Snapshot {
 func TestBuild(t *testing.T) {
 	c := newClient(t, Config{})
 	if !c.srv.Isolated() {
-		unavailable(t, "the Dockerfile names absolute paths: needs root and namespaces")
+		needs.Missing(t, "the Dockerfile names absolute paths: needs root and namespaces")
 	}
 	c.put("h1", contextTar(t, "app/", "", "app/empty/", "", "app/main", "#!/bin/sh\necho main ran\n", "app/link", "->main", "app/sub/x.txt", "x", "app/sub/y.txt", "y"))
 	c.put("h2", contextTar(t, "other.txt", "other"))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/remote-box/remote/backends/e2b/e2btest"
+	"github.com/remote-box/remote/internal/needs"
 )
 
 func TestRouting(t *testing.T) {
@@ -72,7 +73,7 @@ func TestPorts(t *testing.T) {
 			}
 			b := r.create(`"network":{"allowPublicTraffic":false,"maskRequestHost":"inside:${PORT}"}`)
 			if _, _, end := b.start("perl -MIO::Socket::INET -e 1").finish(); end.GetExitCode() != 0 {
-				missing(t, "needs perl to serve")
+				needs.Missing(t, "needs perl to serve")
 			}
 			port := b.serveHTTP()
 			token, _ := r.want("POST", "/sandboxes/"+b.id+"/connect", `{"timeout":60}`, 200, "").json(r, "trafficAccessToken").(string)

@@ -17,17 +17,8 @@ import (
 	"time"
 
 	"github.com/remote-box/remote/backends/e2b/e2btest"
+	"github.com/remote-box/remote/internal/needs"
 )
-
-// missing ends a test that needs something of the machine: on a laptop it is
-// skipped, in CI it fails.
-func missing(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf(format, args...)
-}
 
 // sdk is an official SDK and its tour.
 type sdk struct {
@@ -46,7 +37,7 @@ func (s sdk) installed(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	for _, program := range s.needs {
 		if _, err := exec.LookPath(program); err != nil {
-			missing(t, "%v", err)
+			needs.Missing(t, "%v", err)
 		}
 	}
 	digest := sha256.New()
@@ -59,7 +50,7 @@ func (s sdk) installed(ctx context.Context, t *testing.T) string {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		missing(t, "no cache directory: %v", err)
+		needs.Missing(t, "no cache directory: %v", err)
 	}
 	parent := filepath.Join(cache, "remote-box-test", "e2b-sdk")
 	dir := filepath.Join(parent, s.dir+"-"+hex.EncodeToString(digest.Sum(nil))[:16])
@@ -81,7 +72,7 @@ func (s sdk) installed(ctx context.Context, t *testing.T) string {
 		}
 	}
 	if out, err := s.install(ctx, dir).CombinedOutput(); err != nil {
-		missing(t, "installing the SDK: %v\n%s", err, out)
+		needs.Missing(t, "installing the SDK: %v\n%s", err, out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "installed"), nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/remote-box/remote/internal/needs"
 )
 
 // show writes steps so that a test can say what it wants, without what all Dockerfiles begin with
@@ -155,7 +157,7 @@ func TestRefused(t *testing.T) {
 func TestCommand(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash")
+		needs.Missing(t, "there is no bash")
 	}
 	for _, c := range []struct{ src, want string }{
 		{"RUN echo \"a  b\" 'c' \\$X", "a  b c $X\n"},
@@ -191,7 +193,7 @@ func TestCommand(t *testing.T) {
 func TestBuilderValue(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash")
+		needs.Missing(t, "there is no bash")
 	}
 	for _, value := range []string{"", "plain", "$HOME", "a$", "$(date)", "`date`", `a\b\\c`, `"q"`, "${X:-y}", "two\nlines", "$$", "!x", "it's", "%s", `\$X`} {
 		// E2B infra, commands/env.go.

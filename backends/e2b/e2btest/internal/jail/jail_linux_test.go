@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/remote-box/remote/internal/needs"
 )
 
 // open makes a jail for the test, with name spaces or without.
@@ -20,7 +22,7 @@ func open(t *testing.T, confined bool, dir string, layers ...string) *Jail {
 	j, err := New(Config{ID: "i-" + filepath.Base(dir), Dir: dir, Base: base, Layers: layers, Unconfined: !confined})
 	if err != nil {
 		if confined && os.Getuid() != 0 {
-			t.Skip("name spaces need root:", err)
+			needs.Missing(t, "name spaces need root: %v", err)
 		}
 		t.Fatal(err)
 	}
